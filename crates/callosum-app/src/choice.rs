@@ -1,11 +1,11 @@
-//! [`Choice`]: who takes tasks that name nobody, in which order, and why.
+//! [`Choice`]: the executor of a task that names none, with the order of preference and the reason.
 //!
-//! A function of what the [`Roster`](super::roster::Roster) gathers. Deliberately not here: who may be given
-//! tasks at all.
+//! A function of the data that the [`Roster`](super::roster::Roster) gathers. Deliberately not
+//! here: which executors may get tasks at all.
 
 use callosum_agents::registry::EMBEDDED_ID;
 
-/// One that tasks may go to which name nobody.
+/// An executor that may get tasks that name none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate {
     /// Its name.
@@ -14,7 +14,7 @@ pub struct Candidate {
     pub priority: u64,
     /// Whether it failed again and again, and is left alone for a while.
     pub is_left_alone: bool,
-    /// Whether nobody seems to be logged in to it.
+    /// Whether no login for it was found.
     pub lacks_login: bool,
 }
 
@@ -22,22 +22,23 @@ pub struct Candidate {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
     candidates: Vec<Candidate>,
-    /// Whether `scout` may be asked where nobody else can be.
+    /// Whether `scout` may be used if no other executor can be.
     has_scout: bool,
 }
 
-/// Who takes the next task that names nobody.
+/// Executor of the next task that names none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Next {
     /// Its name.
     pub id: String,
-    /// Why it and no other, in words that go behind a colon.
+    /// Reason of the choice, worded to follow a colon.
     pub why: String,
 }
 
 impl Choice {
-    /// Brings candidates, which come in the order of the registry, into the order of preference: by priority,
-    /// and among equals as they stand, `scout` last. So nobody comes before those of old by its name.
+    /// Sorts candidates, given in the order of the registry, by preference: by priority, equals in
+    /// the given order, `scout` last. So a new name cannot move ahead of executors that were
+    /// registered before.
     pub fn among(mut candidates: Vec<Candidate>, has_scout: bool) -> Self {
         candidates.sort_by_key(|one| (one.priority, one.id == EMBEDDED_ID));
         Self {
@@ -54,8 +55,9 @@ impl Choice {
         names(&self.candidates)
     }
 
-    /// Those that can be asked now: not left alone after failures, and somebody seems to be logged in. Where
-    /// all are left alone, each of them; where nobody is logged in anywhere, `scout`, unless it is disabled.
+    /// Returns the executors that can be asked now: not paused after failures, and with a login. If
+    /// all are paused, pauses are ignored. If none has a login, returns `scout`; if `scout` is
+    /// disabled, returns them despite the missing logins.
     pub fn ready(&self) -> Vec<String> {
         if self.candidates.is_empty() {
             return self.all();
@@ -75,12 +77,13 @@ impl Choice {
         }
     }
 
-    /// Those that are passed over since nobody seems to be logged in to them.
+    /// Returns the executors that are passed over because no login for them was found.
     pub fn without_login(&self) -> Vec<String> {
         names(&self.with(|one| one.lacks_login))
     }
 
-    /// Who is asked next, and why; nobody where only `scout` is left, and that is disabled.
+    /// Returns the executor to ask next, with the reason. `None` if only `scout` is left and
+    /// disabled.
     pub fn next(&self) -> Option<Next> {
         let ready = self.ready();
         let id = ready.first()?.clone();
@@ -104,7 +107,7 @@ impl Choice {
         })
     }
 
-    /// Why one comes before the others that could be asked.
+    /// Returns the reason why `chosen` comes before the others that could be asked.
     fn reason(&self, chosen: &Candidate, ready: &[String]) -> String {
         let others = self.with(|one| one.id != chosen.id && ready.contains(&one.id));
         let priority = chosen.priority;
@@ -190,9 +193,9 @@ mod tests {
         );
     }
 
-    /// CAL-EXE-1: who comes first and is not asked is told, with the reason.
+    /// CAL-EXE-1: the reason names each executor that comes first and is not asked.
     #[test]
-    fn who_is_passed_over_is_told() {
+    fn an_executor_that_is_passed_over_is_named() {
         let mut claude = candidate("claude", 1);
         claude.lacks_login = true;
         let mut codex = candidate("codex", 2);

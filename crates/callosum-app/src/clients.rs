@@ -23,18 +23,18 @@ pub struct ClientOutput {
     pub change: String,
     /// Why it failed, or what is left for a person to do.
     pub note: Option<String>,
-    /// What a person may do about a failure.
+    /// Remedy for a failure.
     #[serde(skip)]
     pub hint: Option<&'static str>,
-    /// What of ours is in the settings, as a person is told.
+    /// Our part of the settings, as it is printed.
     #[serde(skip)]
     pub what: &'static str,
-    /// What came with it.
+    /// Other parts that came with it.
     #[serde(skip)]
     pub with: Option<String>,
 }
 
-/// What of ours stands in settings.
+/// Names of our entries in settings.
 const GUARD: &str = "the guard";
 
 const SERVER: &str = "the MCP server";
@@ -94,7 +94,7 @@ impl ClientOutput {
         }
     }
 
-    /// The same of hooks, with what came beside the guard: those of sessions, and this.
+    /// The same for hooks, with the ones that came with the guard: session hooks, and `gate`.
     pub fn of_hooks(
         place: &Place,
         change: &Result<Change, RegisterError>,
@@ -165,7 +165,7 @@ impl ClientOutput {
     }
 }
 
-/// What writes to settings.
+/// Returns the writer of client settings.
 pub fn registrar(context: &Context) -> Registrar {
     Registrar::new(
         context.disk.clone(),
@@ -188,7 +188,7 @@ pub fn own_folder(context: &Context, client: &Client) -> Option<PathBuf> {
     Some(client.folder(home, client.home.variable.and_then(value)))
 }
 
-/// Where a client's settings stand.
+/// Returns the place of a client's settings.
 pub fn place(context: &Context, client: &'static Client, scope: Scope) -> Option<Place> {
     let own = own_folder(context, client)?;
     registrar(context).place(client, scope, &own)
@@ -207,7 +207,7 @@ pub fn plugin(context: &Context, client: &Client, scope: Scope) -> Option<PathBu
     Some(registrar(context).plugin(scope, &config.join(client.program)))
 }
 
-/// Where a client's servers of tools stand.
+/// Returns the place of a client's list of tool servers.
 pub fn server_place(context: &Context, client: &'static Client, scope: Scope) -> Option<Place> {
     let own = own_folder(context, client)?;
     let variable = client.home.variable;
@@ -215,7 +215,7 @@ pub fn server_place(context: &Context, client: &'static Client, scope: Scope) ->
     registrar(context).server_place(client, scope, (&own, moved))
 }
 
-/// The server that a client is told of.
+/// Returns the server entry for a client's settings.
 pub fn server(context: &Context, client: &Client, scope: Scope) -> Result<Server, CommandError> {
     let program = named_program(context, scope)?;
     let program = program.to_str().ok_or_else(|| unnamed(&program))?;
@@ -235,10 +235,11 @@ const HOMES: [&str; 4] = [
     "XDG_CONFIG_HOME",
 ];
 
-/// What a client is to run.
+/// Returns the command that a client is to run.
 ///
-/// In a project's settings, which others may share, by name where that is found; else by the path of
-/// this very program, so that no other one of that name is run.
+/// A project's settings may be shared. They name the program if `PATH` finds this very one;
+/// otherwise, and in a user's settings, the path of this program is used, so that no other of that
+/// name is run.
 pub fn command(context: &Context, client: &Client, scope: Scope) -> Result<String, CommandError> {
     let named = named_program(context, scope)?;
     command_of(&named, client.program).ok_or_else(|| unnamed(&named))

@@ -1,4 +1,4 @@
-//! [`CommandError`]: what failed, why, and one hint to paste, with the exit code that says so.
+//! [`CommandError`]: a failure with its causes, one hint to paste, and the exit code.
 
 use std::{error::Error, fmt};
 
@@ -18,16 +18,17 @@ pub enum Exit {
     Internal = 4,
     /// It waits for a person, whose word is all that it lacks.
     Waiting = 5,
-    /// Somebody pressed Ctrl-C.
+    /// The user pressed Ctrl-C.
     Interrupted = 130,
-    /// Whoever read its output went away before the end, as of a program that SIGPIPE ends.
+    /// The reader of its output went away before the end; the code is that of a program ended by
+    /// SIGPIPE.
     NoReader = 141,
 }
 
 /// A command that failed.
 #[derive(Debug)]
 pub struct CommandError {
-    /// What the shell is told.
+    /// Exit code for the shell.
     pub exit: Exit,
     /// The seed's code, where it has one.
     pub code: Option<ErrorCode>,
@@ -60,7 +61,7 @@ impl CommandError {
         Self::new(exit, what).caused_by(Some(error))
     }
 
-    /// A failure that has been told already: only the exit code is left to say.
+    /// A failure that has been reported already: only the exit code is left.
     pub fn told(exit: Exit) -> Self {
         Self {
             quiet: true,
@@ -73,13 +74,13 @@ impl CommandError {
         Self::because(Exit::Internal, "internal error", &error)
     }
 
-    /// Adds the causes, but for those that the line before has said already.
+    /// Adds the causes, except those that the previous line already contains.
     fn caused_by(mut self, error: Option<&(dyn Error + 'static)>) -> Self {
         let mut next = error;
         while let Some(cause) = next {
             let words = cause.to_string();
-            let said = self.causes.last().unwrap_or(&self.what);
-            if !said.contains(&words) {
+            let previous = self.causes.last().unwrap_or(&self.what);
+            if !previous.contains(&words) {
                 self.causes.push(words);
             }
             next = cause.source();
@@ -115,7 +116,7 @@ impl CommandError {
         self
     }
 
-    /// What to do about it, where that is known.
+    /// Returns the hint, if there is one.
     pub fn hint_text(&self) -> Option<&str> {
         self.hint.as_deref()
     }

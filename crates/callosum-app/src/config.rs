@@ -1,4 +1,4 @@
-//! `callosum config`: what is set, where it comes from, and setting it.
+//! `callosum config`: shows settings and their origins, and changes them.
 
 use callosum_arbiter::nearest::nearest;
 use callosum_config::{
@@ -67,7 +67,7 @@ pub struct RefusedOutput {
     pub line: Option<u64>,
 }
 
-/// What `.calrc` says of executors.
+/// Lists the settings of executors in `.calrc`.
 pub fn executors(context: &Context) -> Vec<SettingOutput> {
     let mut outputs = Vec::new();
     for (id, of) in context.project.settings.executors() {
@@ -120,7 +120,7 @@ pub fn shown_origin(context: &Context, origin: &Origin) -> String {
     }
 }
 
-/// Says so where a setting is about an executor that nobody registered.
+/// Warns if a setting is about an executor that is not registered.
 pub fn warn_of_nobody(context: &Context, address: &Address) -> Result<(), CommandError> {
     let (Address::Enabled(id) | Address::Priority(id) | Address::MaxConcurrent(id)) = address
     else {
@@ -138,7 +138,7 @@ pub fn warn_of_nobody(context: &Context, address: &Address) -> Result<(), Comman
     Ok(())
 }
 
-/// What is wrong with the user's own configuration.
+/// Adds the faults of the user's own configuration.
 pub fn add_user(
     environment: &Environment,
     output: &mut ConfigCheckOutput,
@@ -150,7 +150,7 @@ pub fn add_user(
     Ok(())
 }
 
-/// What is wrong with the `cake_config.yaml` of the user and of the project.
+/// Adds the faults of the `cake_config.yaml` of the user and of the project.
 pub fn add_guard(guard: &GuardConfig, output: &mut ConfigCheckOutput) {
     for broken in &guard.broken {
         let BrokenCake::Config(ConfigError::Invalid { file, problems, .. }) = broken else {

@@ -1,4 +1,4 @@
-//! [`Context`]: what every command that works on a project is given.
+//! [`Context`]: the project, machine and settings that every command on a project works with.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -27,7 +27,7 @@ use crate::model::ConfiguredModels;
 use crate::report::Reporter;
 use crate::{CommandError, Exit, explain, shell_word};
 
-/// Who asks, where that is no person at a command line.
+/// The agent that asks, unless a person asks at a command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Asker {
     /// The agent's name.
@@ -36,14 +36,14 @@ pub struct Asker {
     pub session: Option<String>,
 }
 
-/// Somebody who is told what is being done, a line at a time.
+/// Receives a line about each thing that is being done.
 pub type Telling = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// Who asks for something, and how they are reached while it is done.
+/// A caller that is an agent, and the means to reach it while its request is carried out.
 pub struct Asked {
-    /// Who asks.
+    /// The caller.
     pub by: Asker,
-    /// Who is told what is being done.
+    /// Receives the progress of the request.
     pub telling: Option<Telling>,
     /// Asked when they do not wait any longer.
     pub cancel: Cancel,
@@ -65,15 +65,15 @@ pub struct Context {
     pub folder: PathBuf,
     /// The project, with its settings.
     pub project: Project,
-    /// Asked when somebody presses Ctrl-C.
+    /// Canceled when the user presses Ctrl-C.
     pub cancel: Cancel,
-    /// Who asks, where that is no person.
+    /// The agent that asks, unless it is a person.
     pub asker: Option<Asker>,
-    /// Who is told what is being done, beside whoever looks at the terminal.
+    /// Receives progress, in addition to the terminal.
     pub telling: Option<Telling>,
     /// The folder of this process's temporary folders, made when the first is needed.
     held: OnceLock<HeldScratch>,
-    /// What this machine can hold executors with, found out when the first is to be run.
+    /// Confinement that this machine offers for executors, probed before the first run.
     confiner: OnceLock<Arc<Confiner>>,
     /// The models of the user's configuration.
     pub(crate) models: Arc<ConfiguredModels>,
@@ -92,7 +92,7 @@ impl Context {
         Self::read(environment, directory, report, cancel, None)
     }
 
-    /// The same for somebody who is no person, and whose signals are not this process's.
+    /// The same for an agent, whose signals are not those of this process.
     pub fn gather_for(
         environment: Environment,
         directory: Option<&Path>,
@@ -107,7 +107,7 @@ impl Context {
         })
     }
 
-    /// The same as it stands now, where something of it was changed.
+    /// Reads the project again, after something in it was changed.
     pub fn anew(&self) -> Result<Self, CommandError> {
         Self::read(
             self.environment.clone(),
@@ -172,12 +172,12 @@ impl Context {
         let here = std::env::current_dir().map_err(|error| {
             CommandError::because(Exit::Environment, "cannot read the current folder", &error)
         })?;
-        let told = Told {
+        let values = Told {
             root: directory,
             settings: &[],
             as_if_trusted,
         };
-        let project = Project::load(&disk, &environment, &here, &told)
+        let project = Project::load(&disk, &environment, &here, &values)
             .map_err(|error| explain::project(&error))?;
         for warning in &project.settings.warnings {
             report.warn(&warning.to_string(), None);
@@ -226,7 +226,8 @@ impl Context {
             .warn(&what, Some(&format!("callosum -C {folder} status")));
     }
 
-    /// Says what `.calrc` sets and what is not in force, because nobody trusted it here.
+    /// Warns about settings of `.calrc` that are not in force because the user has not trusted them
+    /// here.
     pub fn warn_of_waiting(&self) {
         for waiting in &self.project.waiting {
             let what = format!(
@@ -263,7 +264,7 @@ impl Context {
         are_used.map_err(|error| crate::store::disk_failed(&error))
     }
 
-    /// Who asks; nobody in particular where it is a person.
+    /// Returns the agent that asks; a default agent if a person asks.
     pub fn asker(&self) -> Asker {
         self.asker.clone().unwrap_or_else(|| Asker {
             agent: Agent::default(),
@@ -276,7 +277,7 @@ impl Context {
         self.asker.is_some()
     }
 
-    /// An id that nobody else makes.
+    /// Returns a new unique id.
     pub fn new_id(&self) -> String {
         self.ids.uuid_v4()
     }
@@ -306,12 +307,12 @@ impl Context {
         &self.project.roots.tree
     }
 
-    /// Where the ledger's files stand.
+    /// Returns the paths of the ledger's files.
     pub fn ledger_paths(&self) -> LedgerPaths {
         self.project.places.ledger.clone()
     }
 
-    /// How many tasks executors have at once over all runs.
+    /// Returns the slots that limit concurrent tasks of executors over all runs.
     pub fn slots(&self) -> Slots {
         Slots {
             disk: self.disk.clone(),
@@ -319,7 +320,7 @@ impl Context {
         }
     }
 
-    /// Which executors of the project are left alone for a while.
+    /// Returns the circuit breakers of the project's executors.
     pub fn circuits(&self) -> Circuits {
         Circuits {
             disk: self.disk.clone(),
@@ -329,7 +330,7 @@ impl Context {
         }
     }
 
-    /// What executors run in.
+    /// Returns the environment that executors run in.
     pub fn surroundings(&self) -> Result<ExecutionEnvironment, CommandError> {
         let self_program = std::env::current_exe().map_err(|error| {
             CommandError::because(
@@ -380,7 +381,8 @@ impl Context {
         })
     }
 
-    /// How much of an executor's wish to write is not granted, whatever its entry says; `None` where all of it is.
+    /// Returns the part of an executor's wish to write that is denied even if its entry grants it;
+    /// `None` if all of it is granted.
     pub fn withheld(&self, wish: &str) -> Option<DeniedPath> {
         let home = self.environment.path("HOME");
         self.protected()
@@ -393,7 +395,8 @@ impl Context {
         leads_outside(wishes, self.tree(), home.as_deref(), &self.disk)
     }
 
-    /// What no executor may write: the ledger and all else by which this program is steered.
+    /// Returns the paths that no executor may write: the ledger and everything else that steers
+    /// this program.
     fn protected(&self) -> Protected {
         let Places {
             ledger, registry, ..
@@ -437,8 +440,8 @@ impl Context {
             .map_err(|error| crate::store::disk_failed(&error))
     }
 
-    /// The folder of this process's temporary folders, which nobody else may enter. What killed
-    /// processes left beside it is removed first.
+    /// Returns the folder for this process's temporary folders, which only this process enters.
+    /// Removes the remains of killed processes in the same place first.
     fn temporary(&self) -> Result<PathBuf, CommandError> {
         if let Some(held) = self.held.get() {
             return Ok(held.path().to_owned());
@@ -451,7 +454,7 @@ impl Context {
             .and_then(|_| self.disk.create_private_dir(&all))
             .and_then(|_| {
                 if let Err(error) = self.disk.sweep_scratch(&all) {
-                    // Litter of others keeps nobody from working.
+                    // Remains of other processes must not stop this one.
                     self.report
                         .detail(&crate::store::disk_failed(&error).one_line());
                 }
@@ -461,8 +464,8 @@ impl Context {
         Ok(self.held.get_or_init(|| held).path().to_owned())
     }
 
-    /// What is known of the checkout, the folder's name and the branch that git's `HEAD` names, and of
-    /// who asks.
+    /// Returns the provenance of a run: the checkout, the folder's name, the branch in git's
+    /// `HEAD`, and the caller.
     pub fn provenance(&self) -> Provenance {
         let name = self.state().file_name().and_then(|name| name.to_str());
         let asker = self.asker.as_ref();
@@ -480,7 +483,7 @@ impl Context {
         let folder = if is_folder {
             git
         } else {
-            // A linked worktree: one line that says where its own HEAD stands.
+            // A linked worktree: one line names the folder that has its HEAD.
             let text = String::from_utf8(self.disk.read(&git).ok()?).ok()?;
             let place = text.strip_prefix("gitdir: ")?.trim_end();
             git.parent()?.join(place)

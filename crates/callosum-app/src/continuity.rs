@@ -1,7 +1,8 @@
-//! What `doctor` says of sessions: whether clients tell of them, and whether a new one is told.
+//! The session checks of `doctor`: whether clients report their sessions, and whether a new session
+//! gets its digest.
 //!
-//! A hook that does not answer is passed over by its client in silence. So what is registered for
-//! the begin of a session is run here, in a project of its own in which something is to be told.
+//! A client ignores a hook that does not answer, without a message. So the hook that is registered
+//! for the start of a session is run here, in a project of its own that has something to report.
 
 use std::path::PathBuf;
 
@@ -16,13 +17,13 @@ use crate::context::Context;
 use crate::doctor::{Checks, Outcome};
 use crate::{CommandError, Exit, clients, guarding, store, trial};
 
-/// What a new session is to be told in the trial.
+/// Text that the start hook has to print in the trial.
 const QUESTION: &str = "does the start hook print this?";
 
 /// The word of the event at which it is.
 pub const BEGINS: &str = "session-start";
 
-/// Whether a session that begins is told what its project has to tell; else why not.
+/// Checks whether the start hook prints the digest of a project; the error is the reason why not.
 pub fn is_told(context: &Context, command: &str) -> Result<(), String> {
     let run = trial::run(context, command, |folder| {
         let zones = Zones {
@@ -45,8 +46,8 @@ pub fn is_told(context: &Context, command: &str) -> Result<(), String> {
         }
         Ok(json!({"session_id": "callosum-doctor", "cwd": folder, "source": "startup"}))
     })?;
-    let said = String::from_utf8_lossy(&run.output);
-    if run.ending == Ending::Exited(0) && said.contains(QUESTION) {
+    let output = String::from_utf8_lossy(&run.output);
+    if run.ending == Ending::Exited(0) && output.contains(QUESTION) {
         Ok(())
     } else {
         Err("its output lacks the text of the notes".to_owned())
@@ -68,7 +69,7 @@ pub fn check_gate(
     let registrar = clients::registrar(context);
     let (mut is_there, mut is_shadowed) = (false, false);
     for place in places {
-        // What cannot be read is told of below.
+        // The failure to read a place is reported below.
         let typed = |(event, _)| registrar.commands_for(place, event).unwrap_or_default();
         if hooks
             .typed

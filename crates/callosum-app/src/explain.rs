@@ -9,7 +9,7 @@ use callosum_config::{
 
 use crate::{CommandError, Exit, shell_word};
 
-/// Why it is not known where a command runs.
+/// Explains why the project of a command could not be loaded.
 pub fn project(error: &ProjectError) -> CommandError {
     match error {
         ProjectError::Root(_) => CommandError::from_error(Exit::Usage, error),
@@ -25,7 +25,7 @@ pub fn project(error: &ProjectError) -> CommandError {
             let hint = address.map_or_else(
                 || "callosum config check".to_owned(),
                 |address| {
-                    // The name of an executor is whatever the file says.
+                    // The file may name an executor in any way.
                     let key = shell_word(&address.to_string());
                     let value = shell_word(&default_at(&address).to_string());
                     format!("callosum config set {key} {value}")
@@ -46,17 +46,18 @@ pub fn project(error: &ProjectError) -> CommandError {
     }
 }
 
-/// Why it is not known, or not changed, what is trusted.
+/// Explains why trust could not be read or changed.
 pub fn trust(error: &StateFileError) -> CommandError {
     state_file(error, "trust")
 }
 
-/// Why it is not known, or not changed, what is permitted.
+/// Explains why permissions could not be read or changed.
 pub fn permit(error: &StateFileError) -> CommandError {
     state_file(error, "permit")
 }
 
-/// `again`: what the person does again once a damaged file is out of the way.
+/// Explains a failure of a state file. `again` is the command to run again once a damaged file is
+/// out of the way.
 fn state_file(error: &StateFileError, again: &str) -> CommandError {
     let explained = CommandError::from_error(Exit::Environment, error);
     match error {
@@ -71,7 +72,7 @@ fn state_file(error: &StateFileError, again: &str) -> CommandError {
     }
 }
 
-/// Why it is not known, or not changed, what plans may do.
+/// Explains why the rules for plans could not be read or changed.
 pub fn governance(error: &GovernanceError) -> CommandError {
     match error {
         GovernanceError::Unsigned { path } => CommandError::from_error(Exit::Environment, error)
@@ -98,7 +99,7 @@ pub fn governance(error: &GovernanceError) -> CommandError {
     }
 }
 
-/// Why a setting was not changed.
+/// Explains why a setting was not changed.
 pub fn set(error: &SetError) -> CommandError {
     match error {
         SetError::Trust(error) => trust(error),
@@ -110,7 +111,7 @@ pub fn set(error: &SetError) -> CommandError {
     }
 }
 
-/// Why a variable of the environment makes no sense.
+/// Explains why a variable of the environment is invalid.
 pub fn environment(error: &EnvironmentError) -> CommandError {
     CommandError::from_error(Exit::Environment, error)
 }

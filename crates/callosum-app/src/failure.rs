@@ -1,5 +1,5 @@
-//! Failures as programs read them: the error inside every JSON object, and the object that stands
-//! alone where a command failed before it had printed one of its own.
+//! Failures as programs read them: the error inside every JSON object, and the object that is the
+//! whole output if a command failed before it had printed one of its own.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -49,7 +49,7 @@ impl ErrorOutput {
     }
 }
 
-/// What clap says, of which the first paragraph is the message.
+/// Converts an error of clap. Its first paragraph is the message.
 pub fn misuse(rendered: &str) -> ErrorOutput {
     let (first, rest) = rendered.split_once("\n\n").unwrap_or((rendered, ""));
     let words: Vec<&str> = first.split_whitespace().collect();

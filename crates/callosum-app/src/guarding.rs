@@ -1,6 +1,6 @@
-//! What `doctor` says of the guard: whether clients ask it, and whether it answers.
+//! The guard checks of `doctor`: whether clients ask it, and whether it answers.
 //!
-//! A client runs a tool whose hook is missing as if nothing stood in its settings. So each
+//! A client whose hook is missing runs a tool as if no hook were in its settings. So each
 //! registered command is run here, with a call that must be stopped and one that must not, in a
 //! folder and a home of their own.
 
@@ -17,7 +17,8 @@ use crate::context::Context;
 use crate::doctor::{Checks, Outcome};
 use crate::{CommandError, Exit, clients, trial};
 
-/// What the guard must stop whatever is configured, and what it must let pass.
+/// A command that the guard must stop under any configuration. The next constant is one that it
+/// must allow.
 const STOPPED: &str = "git reset --hard";
 
 const PASSED: &str = "ls";
@@ -74,7 +75,7 @@ pub fn check_plugin(
     }
 }
 
-/// What each `cake_config.yaml` says and does not count.
+/// Reports values in each `cake_config.yaml` that are invalid or ignored.
 pub fn check_configuration(context: &Context, checks: &mut Checks) {
     const NAME: &str = "guard, configuration";
     let hint = Some("callosum config check");
@@ -128,7 +129,7 @@ pub fn check_deciding(
     }
 }
 
-/// What names this program in settings.
+/// Returns the command that registers this program in a client's settings again.
 pub fn again_in(place: &Place) -> String {
     let program = place.client.program;
     match place.scope {
@@ -137,7 +138,8 @@ pub fn again_in(place: &Place) -> String {
     }
 }
 
-/// What of a client's own settings keeps it from asking; whether it does not ask at all.
+/// Reports settings of a client that keep it from asking the guard. Returns whether it does not ask
+/// at all.
 pub fn check_doubts(
     context: &Context,
     checks: &mut Checks,
@@ -170,7 +172,7 @@ pub fn check_doubts(
     doubts.iter().any(|(_, doubt)| doubt.is_fatal())
 }
 
-/// What keeps a client from asking although it was told to.
+/// Reports what keeps a client from asking although the hook is registered.
 pub fn check_limits(
     context: &Context,
     checks: &mut Checks,

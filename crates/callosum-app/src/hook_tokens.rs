@@ -1,4 +1,4 @@
-//! [`HookTokens`]: what hooks added to models' contexts in this project, for `status` and `doctor -v`.
+//! [`HookTokens`]: tokens that hooks added to models' contexts in this project, for `status` and `doctor -v`.
 
 use schemars::JsonSchema;
 use serde::Serialize;

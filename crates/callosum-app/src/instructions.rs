@@ -21,16 +21,16 @@ use crate::{CommandError, Exit, clients, store};
 /// The file that all clients are to read.
 pub const AGENTS: &str = "AGENTS.md";
 
-/// What a new one says.
+/// First line of a new file.
 const HEADING: &str = "# Instructions for coding agents\n";
 
 /// The version of the record.
 const FORMAT: u32 = 1;
 
-/// How a client comes to read `AGENTS.md`.
+/// The way in which a client comes to read `AGENTS.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
-    /// By itself, beside its own file, if it has one.
+    /// By itself, in addition to its own file, if it has one.
     Itself(Option<&'static str>),
     /// By an import line in one of its own files, the first that exists.
     Import(&'static [&'static str]),
@@ -63,14 +63,14 @@ pub struct InstructionsOutput {
     pub note: Option<String>,
 }
 
-/// What was added to a tree.
+/// Text that was added to a tree.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Additions {
     format: u32,
     /// The files that were created, with their text.
     #[serde(default)]
     created: BTreeMap<String, String>,
-    /// What was added to the end of files.
+    /// Text that was added to the end of files.
     #[serde(default)]
     added: BTreeMap<String, String>,
 }
@@ -334,7 +334,7 @@ pub fn real(disk: &Disk, tree: &Path, name: &str) -> Result<PathBuf, callosum_se
     zones.real(disk, &tree.join(name))
 }
 
-/// What was added to a tree, and where that is kept.
+/// The additions to a tree, with the place of their record.
 struct Record<'c> {
     context: &'c Context,
     path: PathBuf,

@@ -1,6 +1,6 @@
-//! [`KeptTools`]: what the servers of tools of a project told of their tools, in the machine's home.
+//! [`KeptTools`]: tool lists that the tool servers of a project reported, cached in the machine's home.
 //!
-//! No repository brings such a list along, and none is believed of an entry that has changed since. The
+//! No repository brings such a list along, and a list is ignored once its entry has changed. The
 //! format: `docs/formats/server-tools.md`.
 
 use std::path::PathBuf;
@@ -19,11 +19,11 @@ use crate::store::disk_failed;
 /// The format that this version writes; another one is as good as none.
 const FORMAT: u32 = 1;
 
-/// What is kept of one server.
+/// The cached list of one server.
 #[derive(Deserialize, Serialize)]
 struct Kept {
     format: u32,
-    /// What its entry was when it told.
+    /// Fingerprint of the server's entry when it listed its tools.
     entry: Checksum,
     tools: Vec<ServerTool>,
 }
@@ -43,8 +43,8 @@ impl KeptTools {
         }
     }
 
-    /// What the server that `executor` is told of its tools; none where it is no such server, was not asked,
-    /// or is another than it was then.
+    /// Returns the tools that the server behind `executor` listed. Empty if it is not a tool
+    /// server, was not asked, or its entry has changed since.
     pub fn of(&self, executor: &Executor) -> Result<Vec<ServerTool>, CommandError> {
         if executor.kind != Kind::Mcp {
             return Ok(Vec::new());
@@ -63,7 +63,7 @@ impl KeptTools {
         Ok(unfit(&self.of(executor)?).collect())
     }
 
-    /// Keeps what a server told, in place of what it told before.
+    /// Stores a server's tool list in place of the previous one.
     pub fn keep(&self, executor: &Executor, tools: &[ServerTool]) -> Result<(), CommandError> {
         let kept = Kept {
             format: FORMAT,
@@ -78,7 +78,7 @@ impl KeptTools {
         written.map_err(|error| disk_failed(&error))
     }
 
-    /// Forgets what a server told, where it told anything.
+    /// Removes a server's tool list, if there is one.
     pub fn forget(&self, id: &str) -> Result<(), CommandError> {
         let file = self.file(id);
         let there = self.disk.exists(&file);

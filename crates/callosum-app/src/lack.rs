@@ -1,7 +1,7 @@
-//! [`Lack`]: what an active executor lacks, as far as its own folder and this environment tell.
+//! [`Lack`]: a missing requirement of an active executor, as far as its own folder and this environment show.
 //!
-//! What is deliberately not here: asking it. Nothing is started, and a login that only the client can judge
-//! counts as one.
+//! Deliberately not here: asking the executor. Nothing is started, and a login that only the client
+//! can judge counts as one.
 
 use std::path::Path;
 
@@ -15,9 +15,9 @@ use crate::executor::registration_line;
 /// Something that an executor lacks.
 #[derive(Clone, Debug)]
 pub struct Lack {
-    /// What, in words.
+    /// Description.
     pub what: String,
-    /// What helps, as far as that is known.
+    /// Remedy, if one is known.
     pub hint: Option<String>,
     /// Whether it is a login, so that each of its tasks would fail.
     pub is_login: bool,
@@ -107,7 +107,7 @@ impl Lack {
     }
 }
 
-/// What has an executor get a variable.
+/// Returns the command that passes a variable to an executor.
 fn passing(executor: &Executor, name: &str, is_listed: bool) -> String {
     if is_listed {
         return format!("export {name}=KEY");

@@ -1,8 +1,8 @@
-//! What `doctor` says of the mesh: its log and lock, what follows from the log, the bridge file, the daemon, what waits, and
-//! what is configured.
+//! The mesh checks of `doctor`: its log and lock, what follows from the log, the bridge file, the
+//! daemon, what waits, and what is configured.
 //!
-//! Looked at and not mended: nothing is appended, and the bridge file is left as it is. Whether clients' hooks ask for it is
-//! told with their sessions.
+//! Nothing is repaired: nothing is appended, and the bridge file is left as it is. Whether clients'
+//! hooks ask for the mesh is reported with their sessions.
 
 use std::path::Path;
 use std::time::Duration;
@@ -24,7 +24,7 @@ use crate::doctor::{Checks, Outcome};
 use crate::serve::elsewhere;
 use crate::{CommandError, Exit, many, thousands};
 
-/// How long the lock may be held by others before that is worth a word.
+/// Time that other processes may hold the lock before that is reported.
 const PATIENCE: Duration = Duration::from_millis(300);
 
 /// Brings the log, the board and the bridge file in line, and says what cannot be.
@@ -74,7 +74,7 @@ pub fn check(context: &Context, checks: &mut Checks) {
     check_daemon(context, checks, &folder);
 }
 
-/// Whether there is a mesh; else what stands in its place.
+/// Whether there is a mesh; the error describes what is in its place.
 fn is_begun(context: &Context, folder: &Path) -> Result<bool, String> {
     let one_line = |error: &DiskError| CommandError::from_error(Exit::No, error).one_line();
     let found = context
@@ -96,7 +96,7 @@ fn is_begun(context: &Context, folder: &Path) -> Result<bool, String> {
     }
 }
 
-/// What is configured of it, and where events are passed on to.
+/// Checks the configuration of the mesh, and the sinks that events are passed on to.
 fn check_configuration(context: &Context, checks: &mut Checks) {
     const NAME: &str = "mesh, configuration";
     let homes = &context.project.homes;
@@ -212,7 +212,7 @@ fn check_board(context: &Context, checks: &mut Checks, mesh: &mut Mesh) -> Resul
     Ok(())
 }
 
-/// Where it is noted what agents were told.
+/// Checks the folders for the notes of what agents were shown.
 fn check_notes(checks: &mut Checks, mesh: &Mesh) -> Result<(), MeshError> {
     for path in mesh.no_folders()? {
         let path = on_one_line(&path.display().to_string());
@@ -315,7 +315,7 @@ fn check_bridge(context: &Context, checks: &mut Checks, mesh: &mut Mesh) -> Resu
     Ok(())
 }
 
-/// What sessions hold that are gone, and what has run out.
+/// Checks for leases and claims of sessions that ended, and for expired ones.
 fn check_held(checks: &mut Checks, board: &Board, ended: &[Session], now: Timestamp) {
     const NAME: &str = "mesh, leases and claims";
     let is_gone = |by: &AgentName, session: Option<&str>| {
@@ -353,7 +353,7 @@ fn check_held(checks: &mut Checks, board: &Board, ended: &[Session], now: Timest
     }
 }
 
-/// What nobody has been handed or has begun.
+/// Checks for messages that no agent has received, and tasks that no agent has begun.
 fn check_waiting(context: &Context, checks: &mut Checks, board: &Board, now: Timestamp) {
     const NAME: &str = "mesh, waiting";
     let Tally {

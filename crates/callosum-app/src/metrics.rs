@@ -1,4 +1,4 @@
-//! `callosum metrics`: what guard and operator did on this machine, as Prometheus reads it.
+//! `callosum metrics`: counters of guard and operator on this machine, in the format of Prometheus.
 
 use callosum_metrics::FamilyOutput;
 use schemars::JsonSchema;

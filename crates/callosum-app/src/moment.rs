@@ -87,7 +87,7 @@ fn read_ago(text: &str) -> Option<SignedDuration> {
 mod tests {
     use super::*;
 
-    /// CAL-FLOW-2: times are said as people say them.
+    /// CAL-FLOW-2: times are written as people write them.
     #[test]
     fn a_time_is_a_date_an_instant_or_how_long_ago() {
         let now: Timestamp = "2026-11-02T10:00:00Z".parse().unwrap();

@@ -9,16 +9,16 @@ use callosum_ledger::{AuditEvent, notice};
 use crate::context::Context;
 use crate::store;
 
-/// How long each lock of the journal is waited for.
+/// Timeout of each lock of the journal.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Leaves a record. Where that cannot be, what was changed holds all the same, and that is told.
+/// Writes an audit record. If that fails, the change stays, and the failure is a warning.
 pub fn leave(context: &Context, event: &AuditEvent) {
     let homes = &context.project.homes;
     let journal = hook::journal(&context.disk, homes, Some(&context.project));
     let at = context.clock.now();
-    let told = notice(&context.disk, &journal, &context.ids, (event, at), PATIENCE);
-    if let Err(error) = told {
+    let written = notice(&context.disk, &journal, &context.ids, (event, at), PATIENCE);
+    if let Err(error) = written {
         let what = store::disk_failed(&error).one_line();
         context.report.warn(
             &format!("cannot write an audit record of this: {what}"),

@@ -18,7 +18,7 @@ use crate::executor::registration_line;
 use crate::lack::Lack;
 use crate::{CommandError, Exit, explain, store};
 
-/// Who may be given tasks, and in which order.
+/// Executors that may get tasks, in the order of preference.
 pub struct Roster<'a> {
     context: &'a Context,
     path: PathBuf,
@@ -88,14 +88,14 @@ impl<'a> Roster<'a> {
                 .is_ok_and(|subject| self.trust.is_trusted(subject))
     }
 
-    /// Whether an entry was registered or trusted on this machine, whatever the files that its command names
-    /// hold by now.
+    /// Whether an entry was registered or trusted on this machine; the files that its command names
+    /// may have changed since.
     pub fn is_of_here(&self, executor: &Executor) -> bool {
         self.is_trusted(executor) || self.has_changed(executor)
     }
 
-    /// What trust is about: the entry, the files of the project that its command runs, and where the project's
-    /// links lead what it may read or write.
+    /// Returns the subject of trust: the entry, the files of the project that its command runs, and
+    /// the targets of the project's links that it may read or write.
     fn subject(&self, executor: &Executor) -> Result<Subject, CommandError> {
         let root = self.context.tree();
         let home = self.context.environment.path("HOME");
@@ -112,7 +112,7 @@ impl<'a> Roster<'a> {
         !self.is_trusted(executor) && self.trust.is_trusted(entry)
     }
 
-    /// The executor of this name, whatever its standing.
+    /// Returns the executor of this name, in any state.
     pub fn known(&self, id: &str) -> Result<&Executor, CommandError> {
         self.registry.get(id).ok_or_else(|| {
             let all = self.registry.executors().iter();
@@ -180,8 +180,8 @@ impl<'a> Roster<'a> {
         )))
     }
 
-    /// Those that tasks may go to which name nobody, in the order in which they are preferred: enabled, active and
-    /// trusted. `scout` is among them only where `.calrc` names it.
+    /// Returns the executors for tasks that name none, in the order of preference: enabled, active
+    /// and trusted. `scout` is among them only if `.calrc` names it.
     pub fn choice(&self) -> Choice {
         let named = self.context.project.settings.executors();
         let candidates = self
@@ -209,12 +209,12 @@ impl<'a> Roster<'a> {
         is_enabled.then(|| EMBEDDED_ID.to_owned())
     }
 
-    /// Whether nobody seems to be logged in to an executor.
+    /// Whether no login for an executor was found.
     fn lacks_login(&self, executor: &Executor) -> bool {
         self.lacked_login(&executor.id).is_some()
     }
 
-    /// What says that nobody seems to be logged in to an executor, and what helps; `None` where somebody may be.
+    /// Returns the missing login of an executor, with the remedy; `None` if there may be a login.
     pub fn lacked_login(&self, id: &str) -> Option<Lack> {
         // There a client may keep its login in the system's keychain, where it is not looked for.
         if cfg!(target_os = "macos") {
@@ -224,7 +224,7 @@ impl<'a> Roster<'a> {
         lack.is_login.then_some(lack)
     }
 
-    /// How long an executor that failed again and again is still left alone.
+    /// Returns how long an executor is still paused after repeated failures.
     pub fn left_alone(&self, id: &str) -> Option<Duration> {
         match self.context.circuits().look(id) {
             Ok(Admission::Open { left }) => Some(left),

@@ -1,4 +1,5 @@
-//! What `doctor` says of our server of tools: whether clients are told of it, and whether it answers.
+//! The MCP checks of `doctor`: whether our server of tools is registered with clients, and whether
+//! it answers.
 //!
 //! Each registered program is started here as its client would start it, and asked to begin.
 
@@ -11,7 +12,7 @@ use serde_json::{Value, json};
 use crate::context::Context;
 use crate::{CommandError, Exit, trial};
 
-/// What its name is in its answer.
+/// Name of the server in its answer.
 const NAME: &str = "callosum";
 
 /// Whether a registered program is our server; else why not.

@@ -16,7 +16,7 @@ use callosum_terminal::{InputFilter, Reply, TerminalState};
 /// Shells whose prompt takes command lines.
 const SHELLS: [&str; 8] = ["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish"];
 
-/// How long a look at what a command would destroy may take, while a person waits.
+/// Timeout for a look at what a command would destroy, while a person waits.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// Longest line that is judged, in bytes.

@@ -1,4 +1,4 @@
-//! [`shell_word`]: a word of a hint, as whoever pastes the hint hands it to a shell.
+//! [`shell_word`]: a word of a hint, quoted for the shell that the hint is pasted into.
 
 /// Returns the word in quotes where a shell would read it as something else.
 pub fn shell_word(word: &str) -> String {

@@ -35,7 +35,7 @@ const REGISTRY: &str = "registry.json";
 /// Files of one kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Group {
-    /// What they are.
+    /// Description of the files.
     pub what: &'static str,
     /// The folder that they are in.
     pub place: PathBuf,
@@ -67,7 +67,7 @@ pub struct GroupOutput {
 pub struct Inventory {
     /// The ledger's state and the session files, if they are in the tree.
     pub tree: Vec<Group>,
-    /// What the machine's folder has for the project.
+    /// Files of the project in the machine's folder.
     pub machine: Vec<Group>,
 }
 
@@ -225,7 +225,7 @@ pub fn sessions(disk: &Disk, root: &Path) -> Result<Group, DiskError> {
     Ok(group)
 }
 
-/// What the machine's folder has for the projects at `roots`.
+/// Lists the files of the projects at `roots` in the machine's folder.
 fn machine(disk: &Disk, home: &Path, roots: &[&Path]) -> Result<Vec<Group>, DiskError> {
     let name = |root: &&Path| Checksum::of(root.as_os_str().as_bytes()).to_string();
     let names: Vec<String> = roots.iter().map(name).collect();
@@ -394,7 +394,8 @@ mod tests {
         assert!(!disk.exists(&root.join(".cal_lock")).unwrap());
     }
 
-    /// A `registry.json` of another program, beads of `bd` and documents beside the notes are foreign.
+    /// A `registry.json` of another program, beads of `bd` and documents next to the notes are
+    /// foreign.
     #[test]
     fn files_of_other_programs_are_not_listed() {
         let (_folder, root) = ground(&[

@@ -15,10 +15,10 @@ use callosum_ledger::{
 use crate::context::Context;
 use crate::{CommandError, Exit, shell_word, witness};
 
-/// How long another process that changes the same file is waited for (Seed CAL §5.3).
+/// Time to wait for another process that changes the same file (Seed CAL §5.3).
 const LOCK_TIMEOUT: Duration = Duration::from_millis(1500);
 
-/// What to do where a lock is held (E007).
+/// Hint if a lock is held (E007).
 const WHEN_FREE: &str =
     "try again when the other process has finished; the lock of a dead process is released";
 
@@ -55,7 +55,7 @@ pub fn open_existing(context: &Context) -> Result<Option<Ledger>, CommandError> 
     })
 }
 
-/// Creates the files of a project that are missing beside its ledger, which is open.
+/// Creates the missing files of a project whose ledger is open.
 pub fn create_missing(context: &Context) -> Result<(), CommandError> {
     refuse_a_home(context)?;
     with_retries(context, || crate::init::create_files(context))?.tell(context);
@@ -93,8 +93,9 @@ fn with_retries<T>(
     }
 }
 
-/// Makes no project of somebody's home, or of the system's root, by the way: every folder below without a
-/// project of its own would belong to it from then on. `init` makes one of it on purpose.
+/// Refuses to make a project of the user's home, or of the system's root, as a side effect: every
+/// folder below without a project of its own would belong to it from then on. `init` makes one of
+/// it on purpose.
 fn refuse_a_home(context: &Context) -> Result<(), CommandError> {
     if !context.project.places.state.is_in_tree {
         return Ok(());
@@ -136,11 +137,11 @@ fn mended(context: &Context) -> Result<Result<Ledger, OpenError>, CommandError> 
     ))
 }
 
-/// The ledger, to read. Nothing is created.
+/// Opens the ledger for reading. Creates nothing.
 ///
-/// What an interruption left behind is mended first, where that is possible: where it is not
-/// (read-only, a newer version, another process at work), what is there is read as it stands. Where
-/// it is not what was committed, that is said.
+/// The remains of an interruption are repaired first. If that is not possible (read-only, a newer
+/// version, another process at work), the existing files are read as they are. If they differ from
+/// what was committed, there is a warning.
 pub fn reader(context: &Context) -> Result<Reader, CommandError> {
     match mended(context)? {
         Ok(ledger) => tell_repairs(context, &ledger),
@@ -148,7 +149,8 @@ pub fn reader(context: &Context) -> Result<Reader, CommandError> {
         // A project without a ledger has no folder for the lock either.
         Err(error)
             if error.disk_error().is_some_and(DiskError::is_absent) && has_no_files(context) => {}
-        // What somebody put there is shown like what was committed, and must not pass for it.
+        // Text that another program put there is shown like committed text, and must not pass for
+        // it.
         Err(
             error @ (OpenError::Foreign { .. }
             | OpenError::Cut { .. }
@@ -167,7 +169,7 @@ pub fn reader(context: &Context) -> Result<Reader, CommandError> {
 pub fn as_it_is(context: &Context) -> Result<Reader, CommandError> {
     let reader = Reader::open(context.disk.clone(), context.ledger_paths())
         .map_err(|error| unreadable(&error))?;
-    // Where that cannot be told, whoever asks for an archive is told why.
+    // If the archives cannot be listed, a request for one reports why.
     for gone in reader.gone_archives().unwrap_or_default() {
         let what = format!(
             "the archive `{}` is missing: its entries are not shown",
@@ -201,7 +203,7 @@ pub fn is_gone(context: &Context) -> bool {
     !is_there && days.iter().any(|entry| is_day(&entry.name))
 }
 
-/// What to say where [`is_gone`]: nothing is lost, and how to have it back.
+/// Message if [`is_gone`]: nothing is lost, and how to have it back.
 pub const GONE: &str = "the ledger file is missing but its audit journal exists: the next command \
                                that can write here rebuilds it (`callosum init`)";
 
@@ -220,7 +222,8 @@ pub fn compress_archives(context: &Context) {
     }
 }
 
-/// How the ledger is written here, and how much of its journal must be there.
+/// Returns the options that the ledger is written with, and the number of records that its journal
+/// must have.
 fn options(context: &Context) -> Result<LedgerOptions, DiskError> {
     let signed = witness::of(context).signed_records(&context.disk, &context.ledger_paths())?;
     Ok(LedgerOptions {
@@ -312,7 +315,7 @@ pub fn unwritten(error: &WriteError) -> CommandError {
     with_disk_hint(explained, error)
 }
 
-/// How an archive comes back that is gone, or is not what it was.
+/// Returns the hint to restore an archive that is missing or was changed.
 pub fn way_back_to(is_in_journal: bool) -> &'static str {
     if is_in_journal {
         "callosum ledger recover --from-audit"
@@ -366,7 +369,7 @@ pub fn unlocked(error: &LockError) -> CommandError {
     }
 }
 
-/// What to do where there was no room for a file.
+/// Returns the hint if there was no room for a file.
 fn making_room(disk: &DiskError) -> String {
     const THEN: &str = "then run it again: acknowledged writes are on disk, and this write is either \
                         complete or absent";

@@ -8,7 +8,7 @@ use callosum_ledger::{AuditQuery, AuditReader, InvalidTaskId, Reader, TaskId};
 use crate::context::Context;
 use crate::{CommandError, Exit, store};
 
-/// How many ids are listed that a prefix may mean.
+/// Most ids that are listed for an ambiguous prefix.
 const MOST_LISTED: usize = 10;
 
 /// Returns the id that a text means among the entries of the ledger: itself if it is whole, be it known or not, else the

@@ -14,11 +14,11 @@ use serde_json::Value;
 use crate::context::Context;
 use crate::{CommandError, Exit, clients, store};
 
-/// How long a hook may take to answer, and a client to say its version.
+/// Time that a hook may take to answer, and a client to print its version.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Whether what settings name may be started: what `PATH` finds, what the user's own settings name, and
-/// this very program; else what is said of it.
+/// Whether a program in settings may be started: one that `PATH` finds, one that the user's own
+/// settings name, or this very program. The error describes another one.
 pub fn check_program(
     context: &Context,
     (scope, settings): (Scope, &Path),
@@ -34,7 +34,7 @@ pub fn check_program(
         && path.is_relative()
         && (scope == Scope::User || named == "callosum");
     let is_own = || {
-        // What is not there is told by starting it.
+        // A missing program fails when it is started.
         let Ok(found) = context.disk.canonicalize(path) else {
             return true;
         };
@@ -51,7 +51,8 @@ pub fn check_program(
     ))
 }
 
-/// Why nothing can be tried: what is tried has a folder of its own, in the machine's home; `None` where it can be.
+/// Returns the reason why no trial can be run; `None` if one can. A trial needs a folder of its
+/// own, in the machine's home.
 pub fn untried(context: &Context) -> Option<String> {
     let written = context.scratch().and_then(|scratch| {
         let probe = scratch.path().join("probe");
@@ -86,7 +87,7 @@ pub fn run(
         })
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .collect();
-    // What is only tried out is told to no journal that anybody reads.
+    // A trial must not reach a real journal.
     environment.push(("CALLOSUM_HOME".into(), folder.join("home").into()));
     // How strict the user wants it is another question than whether it answers.
     environment.push(("CALLOSUM_CONFIG".into(), folder.join("config.toml").into()));
@@ -102,7 +103,7 @@ pub fn run(
         .map_err(|error| CommandError::from_error(Exit::No, &error).one_line())
 }
 
-/// What a program may take that is only asked something.
+/// Limits for a program that only has to answer.
 pub const fn limits() -> Limits {
     Limits {
         quiet: None,

@@ -1,4 +1,4 @@
-//! `callosum trust`: what a repository asks for that could run code or write elsewhere.
+//! `callosum trust`: requests of a repository that could run code or write elsewhere.
 
 use callosum_ledger::LedgerPaths;
 use schemars::JsonSchema;

@@ -1,4 +1,5 @@
-//! What `ledger verify` and `audit verify` do: all of it, for neither stands without the other.
+//! Shared body of `ledger verify` and `audit verify`. Each checks both, since one proves nothing
+//! without the other.
 
 use callosum_ledger::verify::{Problem, VerifyFinding};
 use callosum_ledger::{LedgerPaths, Verification};

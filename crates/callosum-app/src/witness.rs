@@ -15,21 +15,22 @@ use callosum_ledger::checkpoint::{
 use crate::context::Context;
 use crate::{CommandError, Exit, many, store};
 
-/// How much of a long run may go by unsigned.
+/// Interval between checkpoints of a long run.
 const EVERY: Duration = Duration::from_mins(1);
 
-/// Where the project's checkpoints are kept. Creates nothing.
+/// Returns the store of the project's checkpoints. Creates nothing.
 pub fn of(context: &Context) -> TrustStore {
     TrustStore::in_home(&context.project.homes.machine, context.state())
 }
 
-/// What was signed of the project so far.
+/// Returns the checkpoints of the project so far.
 pub fn kept(context: &Context) -> Result<KeptCheckpoints, CommandError> {
     let kept = of(context).read(&context.disk);
     kept.map_err(|error| unkeyed(&error))
 }
 
-/// How far the journal goes: the file of its last day, and how long that is. `None` where there is none to be read.
+/// Returns the end of the journal: the file of its last day, with its length. `None` if there is
+/// none to read.
 pub fn end(context: &Context) -> Option<(PathBuf, u64)> {
     let folder = context.ledger_paths().audit;
     let days = context.disk.list_dir(&folder).ok()?;
@@ -40,8 +41,7 @@ pub fn end(context: &Context) -> Option<(PathBuf, u64)> {
     Some((last, found.len))
 }
 
-/// Signs what a command has written. Where that fails there is a warning, and the command's own
-/// work stands.
+/// Signs what a command has written. If that fails, warns; the command's own work stays.
 pub fn after(context: &Context) {
     match make(context, Begin::GoOn) {
         Ok(Some(made)) => {
@@ -61,7 +61,7 @@ pub fn during<T>(context: &Context, ledger: &Ledger, run: impl FnOnce() -> T) ->
     thread::scope(|scope| {
         let signing = thread::Builder::new().spawn_scoped(scope, move || {
             while end.recv_timeout(EVERY) == Err(mpsc::RecvTimeoutError::Timeout) {
-                // One that fails is tried again, and told about at the end.
+                // A failure is tried again later, and is reported at the end.
                 if let Ok(Some(made)) = make(context, Begin::GoOn) {
                     drop(ledger.record(made.event()));
                 }
@@ -75,7 +75,7 @@ pub fn during<T>(context: &Context, ledger: &Ledger, run: impl FnOnce() -> T) ->
     })
 }
 
-/// Makes a checkpoint and keeps it; the journal is still to be told.
+/// Makes a checkpoint and stores it; the caller has to record it in the journal.
 pub fn make(context: &Context, begin: Begin) -> Result<Option<Made>, CheckpointError> {
     let paths = context.ledger_paths();
     if !context.disk.exists(&paths.audit)? {
@@ -88,7 +88,8 @@ pub fn make(context: &Context, begin: Begin) -> Result<Option<Made>, CheckpointE
 
 /// Makes a checkpoint and tells the journal of it.
 pub fn make_and_tell(context: &Context, begin: Begin) -> Result<Option<Made>, CommandError> {
-    // A journal that cannot be told of it is not signed: what vouches for it would be set aside.
+    // A journal that cannot record the checkpoint is not signed: the earlier checkpoints would be
+    // discarded.
     let ledger = match context.disk.exists(&context.ledger_paths().audit) {
         Ok(true) => Some(open(context)?),
         _ => None,

@@ -29,7 +29,7 @@ pub fn thousands(number: u64) -> String {
     text
 }
 
-/// A time in the largest unit of which it is a whole number.
+/// Returns a time in the largest unit that makes it a whole number.
 pub fn lasting(milliseconds: u64) -> String {
     let units = [(3_600_000, "h"), (60_000, "min"), (1000, "s")];
     let whole = units
@@ -46,9 +46,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_time_is_said_in_the_largest_unit_that_fits() {
-        let said = [3_600_000, 600_000, 90_000, 10_000, 1500, 0].map(lasting);
-        assert_eq!(said, ["1 h", "10 min", "90 s", "10 s", "1500 ms", "0 ms"]);
+    fn a_time_is_written_in_the_largest_unit_that_fits() {
+        let texts = [3_600_000, 600_000, 90_000, 10_000, 1500, 0].map(lasting);
+        assert_eq!(texts, ["1 h", "10 min", "90 s", "10 s", "1500 ms", "0 ms"]);
     }
 
     #[test]
@@ -60,17 +60,17 @@ mod tests {
 
     #[test]
     fn one_is_singular_and_every_other_number_plural() {
-        let said = |number: u64, word| many(number, word).to_string();
-        assert_eq!(said(1, "entry"), "1 entry");
-        assert_eq!(said(0, "entry"), "0 entries");
-        assert_eq!(said(2, "day file"), "2 day files");
-        assert_eq!(said(3, "day"), "3 days");
-        assert_eq!(said(12_345, "byte"), "12,345 bytes");
+        let text = |number: u64, word| many(number, word).to_string();
+        assert_eq!(text(1, "entry"), "1 entry");
+        assert_eq!(text(0, "entry"), "0 entries");
+        assert_eq!(text(2, "day file"), "2 day files");
+        assert_eq!(text(3, "day"), "3 days");
+        assert_eq!(text(12_345, "byte"), "12,345 bytes");
     }
 
     #[test]
     fn digits_are_in_groups_of_three() {
-        let said = [0, 999, 1000, 12_345, 1_234_567, u64::MAX].map(thousands);
+        let texts = [0, 999, 1000, 12_345, 1_234_567, u64::MAX].map(thousands);
         let expected = [
             "0",
             "999",
@@ -79,6 +79,6 @@ mod tests {
             "1,234,567",
             "18,446,744,073,709,551,615",
         ];
-        assert_eq!(said, expected);
+        assert_eq!(texts, expected);
     }
 }

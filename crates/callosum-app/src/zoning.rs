@@ -35,7 +35,7 @@ pub fn lay(
     held.lay(clients).map_err(|error| session::explain(&error))
 }
 
-/// What is created.
+/// Lists the files that are created.
 pub fn created(found: &[Surveyed]) -> impl Iterator<Item = &str> {
     found
         .iter()
@@ -43,7 +43,7 @@ pub fn created(found: &[Surveyed]) -> impl Iterator<Item = &str> {
         .map(|found| found.path.as_str())
 }
 
-/// What was there before and is not as it should be, or is not now.
+/// Lists the files that existed and were not current, updated or not.
 pub fn outputs(found: &[Surveyed]) -> Vec<ZoneOutput> {
     found
         .iter()

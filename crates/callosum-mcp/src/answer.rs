@@ -1,4 +1,4 @@
-//! How much a tool says: whole pieces within a budget of tokens, and what was left out.
+//! Bounded text of tools: whole pieces within a budget of tokens, and a count of what was left out.
 
 use callosum_evidence::tokens::estimate;
 
@@ -16,8 +16,8 @@ pub(super) fn budget(wanted: Option<u64>) -> u64 {
     wanted.unwrap_or(USUAL).clamp(LEAST, MOST)
 }
 
-/// As many whole pieces as fit, the first in any case, as much of it as does; then how many of which
-/// kind were left out.
+/// Returns as many whole pieces as fit, then the number and kind of the rest. The first piece
+/// is always there, cut if necessary.
 pub(super) fn fitted(pieces: &[String], budget: u64, kind: &str) -> String {
     let mut text = String::new();
     for (done, piece) in pieces.iter().enumerate() {
@@ -80,7 +80,7 @@ mod tests {
     }
 
     proptest! {
-        /// What is cut is a beginning, within the budget.
+        /// A cut text is a prefix, within the budget.
         #[test]
         fn a_cut_text_is_a_beginning(text in "[a-z \n]{0,2000}", budget in LEAST..500) {
             let short = cut(&text, budget);

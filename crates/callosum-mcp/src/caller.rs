@@ -1,7 +1,7 @@
-//! [`Caller`]: who asks, from what each client says of itself.
+//! [`Caller`]: the client and session of a request, from what each client reports of itself.
 //!
 //! Claude Code starts the server with its session in the environment, Codex names its thread with
-//! each call; Gemini CLI and Qwen Code say only who they are.
+//! each call; Gemini CLI and Qwen Code only give their names.
 
 use callosum_agents::{client::Client, output_format::Dialect};
 use callosum_session::trajectory::Agent;
@@ -10,16 +10,16 @@ use serde_json::{Map, Value};
 use callosum_app::context::Asker;
 use callosum_config::Environment;
 
-/// Where Claude Code says which session it is.
+/// Variable with the session of Claude Code.
 const CLAUDE_SESSION: &str = "CLAUDE_CODE_SESSION_ID";
 
-/// Where Codex does, in a call's `_meta`.
+/// Key of Codex's session in a call's `_meta`.
 const CODEX_SESSION: &str = "threadId";
 
 /// Most characters of a session's name that are kept.
 const LONGEST_SESSION: usize = 200;
 
-/// Who asks: `name` is what the client calls itself, `meta` what it sends beside a call.
+/// Returns the caller. `name` is the client's name for itself, `meta` the metadata of a call.
 pub(super) fn caller(
     name: Option<&str>,
     meta: &Map<String, Value>,
@@ -39,7 +39,7 @@ pub(super) fn caller(
     };
     let agent = client.map_or(name, |client| client.program);
     Asker {
-        // Whose name is none that a file may have is nobody in particular.
+        // A name that no file may have is replaced by the default.
         agent: Agent::new(agent).unwrap_or_default(),
         session: session
             .map(|session| session.chars().take(LONGEST_SESSION).collect::<String>())

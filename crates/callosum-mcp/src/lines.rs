@@ -1,8 +1,8 @@
-//! [`Lines`]: messages as lines of JSON, bounded, each of which gets its answer.
+//! [`Lines`]: messages as lines of JSON, bounded. Each line gets its answer.
 //!
-//! The transport of `rmcp` drops a line that is too long or no message, so that a client waits for
-//! ever; here it is told. Notifications before the first request are passed over: one that takes back
-//! a probe is no reason to end.
+//! The transport of `rmcp` drops a line that is too long or no message, so that a client waits
+//! forever; here it gets an error. Notifications before the first request are ignored: one that
+//! takes back a probe is no reason to end.
 
 use std::{io, sync::Arc};
 
@@ -24,10 +24,10 @@ use tokio::{
 /// Longest message that is read, in bytes.
 const LONGEST: usize = 4 * 1024 * 1024;
 
-/// How much of both ends of a longer one is kept, to find its id in, in bytes.
+/// Bytes of both ends that are kept of a longer message, to find its id in.
 const ENDS: usize = 256;
 
-/// How many messages wait at most.
+/// Maximum number of messages that wait.
 const WAITING: usize = 64;
 
 /// The two ends.
@@ -170,7 +170,7 @@ async fn next<R: AsyncRead + Unpin>(input: &mut BufReader<R>) -> Option<Line> {
     }
 }
 
-/// The id of a message of which both ends are known: clients write it first or last.
+/// Returns the id of a message from its two ends: clients write it first or last.
 fn id_of(head: &[u8], tail: &[u8]) -> Option<RequestId> {
     let tail = String::from_utf8_lossy(tail);
     let head = String::from_utf8_lossy(head);
@@ -196,7 +196,7 @@ impl Refused {
     }
 }
 
-/// A line as a message; else what is wrong with it, as the answer to whoever sent it.
+/// Parses a line as a message; the error is the answer to its sender.
 fn read(line: &[u8]) -> Result<ClientJsonRpcMessage, Refused> {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
     let value: Value = serde_json::from_slice(line).map_err(|error| {

@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// What a path begins with as a root.
+/// Scheme of a root's address.
 const SCHEME: &str = "file://";
 
 /// The folder among these roots, each an address as the protocol has it.
@@ -31,7 +31,7 @@ fn without_end(path: &Path) -> PathBuf {
     path.components().collect()
 }
 
-/// The bytes that a text stands for, in which `%` and two digits are one.
+/// Decodes a percent-encoded text.
 fn decoded(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut rest = text.bytes();

@@ -23,8 +23,8 @@ use callosum_app::report::Reporter;
 use callosum_app::{CommandError, Exit};
 use callosum_config::Environment;
 
-/// Serves whoever started this process, until they close standard input or send a signal. What was
-/// running then is cancelled, and waited for. `report` receives the warnings of the tools.
+/// Serves the process that started this one, until it closes standard input or sends a signal.
+/// Running calls are canceled then, and waited for. `report` receives the warnings of the tools.
 pub fn run(
     environment: Environment,
     directory: Option<PathBuf>,
@@ -63,11 +63,11 @@ async fn serve(server: Server, stop: &Notify) -> Result<(), CommandError> {
         ended = served => Some(ended),
         () = stop.notified() => None,
     };
-    // Whoever was asked for something does not wait any more; their children end before this does.
+    // The client no longer waits for its calls; their child processes end before this one does.
     room.emptied().await;
     match ended {
         None => Err(CommandError::told(Exit::Interrupted)),
-        // Whoever went away before it said anything wanted nothing.
+        // A client that went away before its first message wanted nothing.
         Some(
             Ok(Ok(QuitReason::Closed | QuitReason::Cancelled))
             | Err(ServerInitializeError::ConnectionClosed(_)),

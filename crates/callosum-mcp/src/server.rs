@@ -1,4 +1,4 @@
-//! [`Server`]: what is answered to each request.
+//! [`Server`]: answers to requests.
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
@@ -30,7 +30,7 @@ use callosum_app::report::Reporter;
 use callosum_app::{CommandError, Exit};
 use callosum_config::Environment;
 
-/// What a model is told of the server as a whole.
+/// Description of the whole server for models.
 const INSTRUCTIONS: &str = "Memory and delegation for this repository. Call `recover` when a \
     session begins, `find` before reading many files, `decide` for each decision with the places \
     that support it, and `delegate` for analyses whose details you do not need in your context. \
@@ -40,7 +40,7 @@ const INSTRUCTIONS: &str = "Memory and delegation for this repository. Call `rec
 /// Calls of a kind that run at once; more wait.
 const AT_ONCE: u32 = 4;
 
-/// How long a client may take to say its roots.
+/// Time that a client may take to list its roots.
 const ROOTS_WITHIN: Duration = Duration::from_secs(10);
 
 /// Answers requests.
@@ -62,7 +62,8 @@ enum Named {
     Known(Option<PathBuf>),
 }
 
-/// How much runs at once. What asks others has room of its own, so that it keeps nothing else waiting.
+/// Limits of concurrent calls. Calls that ask others have a limit of their own, so that they keep
+/// no other call waiting.
 #[derive(Clone)]
 pub(super) struct Room {
     quick: Arc<Semaphore>,
@@ -125,7 +126,7 @@ impl Server {
         folder
     }
 
-    /// Calls a tool, and waits for it, also where nobody waits for the answer any more.
+    /// Calls a tool, and waits for it even if its client no longer does.
     async fn called(
         &self,
         tool: &'static Tool,
@@ -140,11 +141,11 @@ impl Server {
         let by = caller(name, &context.meta, &self.environment);
         let folder = self.folder(&context).await;
         let environment = self.environment.clone();
-        let (said, telling) = match context.meta.get_progress_token() {
+        let (lines, telling) = match context.meta.get_progress_token() {
             Some(token) => {
-                let (say, said) = watch::channel(String::new());
+                let (say, lines) = watch::channel(String::new());
                 let telling: Telling = Arc::new(move |line| drop(say.send(neutral(line))));
-                (Some((said, token)), Some(telling))
+                (Some((lines, token)), Some(telling))
             }
             None => (None, None),
         };
@@ -169,8 +170,8 @@ impl Server {
         });
         tokio::pin!(work);
         let telling = async {
-            if let Some((said, token)) = said {
-                tell(said, &token, &context.peer).await;
+            if let Some((lines, token)) = lines {
+                tell(lines, &token, &context.peer).await;
             }
             std::future::pending::<()>().await;
         };
@@ -217,10 +218,10 @@ impl ServerHandler for Server {
             return Err(ErrorData::invalid_params(what, None));
         };
         let arguments = Value::Object(request.arguments.unwrap_or_default());
-        let said = self.called(tool, arguments, context).await;
+        let outcome = self.called(tool, arguments, context).await;
         // Tools quote what others wrote; this holds for what they missed, such as errors.
         let of = |text: String| vec![ContentBlock::text(neutral(&text))];
-        let result = match said {
+        let result = match outcome {
             Ok(text) => CallToolResult::success(of(text)),
             Err(error) => CallToolResult::error(of(error.to_string())),
         };
@@ -232,8 +233,8 @@ impl ServerHandler for Server {
     }
 }
 
-/// The folder that a client names as its root, where it has roots and may be asked: with the newer
-/// lifecycle nobody is.
+/// Returns the folder that a client names as its root, if it has roots and may be asked: with the
+/// newer lifecycle no client is.
 #[expect(
     deprecated,
     reason = "clients of the older lifecycle have no other way to name their folder"
@@ -248,12 +249,12 @@ async fn roots(context: &RequestContext<RoleServer>) -> Option<PathBuf> {
     place::folder(roots.roots.iter().map(|root| root.uri.as_str()))
 }
 
-/// Tells the client what is being done, the latest where it is slow to hear, until nobody says more.
-async fn tell(mut said: watch::Receiver<String>, token: &ProgressToken, peer: &Peer<RoleServer>) {
+/// Sends progress to the client until there is no more. A slow client only gets the latest line.
+async fn tell(mut lines: watch::Receiver<String>, token: &ProgressToken, peer: &Peer<RoleServer>) {
     let mut step = 0.0;
-    while said.changed().await.is_ok() {
+    while lines.changed().await.is_ok() {
         step += 1.0;
-        let line = said.borrow_and_update().clone();
+        let line = lines.borrow_and_update().clone();
         let progress = ProgressNotificationParam::new(token.clone(), step).with_message(line);
         if peer.notify_progress(progress).await.is_err() {
             return;

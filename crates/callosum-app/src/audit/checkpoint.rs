@@ -1,4 +1,4 @@
-//! `callosum audit checkpoint`: sign how the journal stands, and say with which key.
+//! `callosum audit checkpoint`: signs the current state of the journal, and reports the key.
 
 use callosum_ledger::checkpoint::Made;
 use schemars::JsonSchema;
@@ -46,7 +46,7 @@ impl CheckpointOutput {
         }
     }
 
-    /// What was signed last, where nothing is new.
+    /// Returns the last signed checkpoint, for a journal with nothing new.
     pub fn last(context: &Context) -> Result<Self, CommandError> {
         let mut kept = witness::kept(context)?.kept;
         let Some(last) = kept.pop() else {

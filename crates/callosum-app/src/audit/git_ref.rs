@@ -55,8 +55,8 @@ fn ask(context: &Context, arguments: &[&str], input: Vec<u8>) -> Result<String, 
         Ending::Exited(0) => Ok(String::from_utf8_lossy(&run.output).into_owned()),
         Ending::Cancelled => Err(CommandError::told(Exit::Interrupted)),
         _ => {
-            let said = String::from_utf8_lossy(&run.error);
-            let what = format!("git could not store the checkpoints: {}", said.trim());
+            let output = String::from_utf8_lossy(&run.error);
+            let what = format!("git could not store the checkpoints: {}", output.trim());
             Err(CommandError::new(Exit::Environment, what).hint("git status"))
         }
     }

@@ -21,7 +21,7 @@ pub fn reader(context: &Context) -> AuditReader {
     AuditReader::new(context.disk.clone(), context.ledger_paths())
 }
 
-/// Why the journal could not be read.
+/// Converts a failure to read the journal to an error of the command.
 pub fn unreadable(error: &AuditReadError) -> CommandError {
     CommandError::because(Exit::Environment, "cannot read the audit journal", error)
         .hint("callosum audit verify")

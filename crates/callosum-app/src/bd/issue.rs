@@ -7,11 +7,11 @@ use serde_json::Value;
 pub struct Issue {
     /// Its id.
     pub id: String,
-    /// What is to be done.
+    /// Title of the task.
     pub title: String,
     /// Its status, as `bd` has it.
     pub status: String,
-    /// 0 comes first; 2 where nothing is said.
+    /// 0 comes first; 2 if `bd` prints no priority.
     pub priority: i64,
 }
 

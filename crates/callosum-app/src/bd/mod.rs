@@ -1,9 +1,9 @@
-//! `bd`, another program for tasks, asked and told where it is installed and keeps its own files in
+//! `bd`, an external program for tasks. It is used if it is installed and has files of its own in
 //! `.beads/`.
 //!
-//! Start with [`Bd::of`]. Title, status and priority of a task that it knows are its own, and what
-//! is changed of them here is changed there; decisions and hand-offs are ours, and it is told of them in words. Whatever it does, and however long it
-//! takes, our own files are read and written first, so that nothing depends on it.
+//! Start with [`Bd::of`]. `bd` owns the title, status and priority of a task that it knows; changes
+//! of them are sent to it. Decisions and hand-offs are ours, and are added to its notes as text.
+//! Our own files are read and written first, so that nothing depends on its result or its speed.
 
 pub mod issue;
 
@@ -20,10 +20,10 @@ use callosum_host::{Disk, process};
 /// The program.
 const PROGRAM: &str = "bd";
 
-/// Files that it keeps in `.beads/`, of which one is there where it is used.
+/// Files of `bd` in `.beads/`. At least one of them exists if `bd` is in use.
 const OWN: [&str; 3] = ["metadata.json", "issues.jsonl", "beads.db"];
 
-/// How long it may take.
+/// Timeout of one call of `bd`.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Most bytes that are read of what it prints.
@@ -37,21 +37,21 @@ pub struct Bd<'b> {
     cancel: &'b Cancel,
 }
 
-/// Why it gave no answer.
+/// A failed call of `bd`.
 #[derive(Debug, thiserror::Error)]
 pub enum BdError {
     /// It could not be started.
     #[error("`bd` cannot be started")]
     Start(#[source] callosum_host::process::SpawnError),
     /// It ended in another way than well.
-    #[error("`bd {command}` failed: {said}")]
+    #[error("`bd {command}` failed: {message}")]
     Failed {
-        /// What was asked.
+        /// Subcommand that was called.
         command: String,
         /// Its last words.
-        said: String,
+        message: String,
     },
-    /// It printed what nobody understands.
+    /// The output has an unknown format.
     #[error("`bd {command}` printed no tasks in a form that is known")]
     Unread {
         /// What was asked.
@@ -87,7 +87,7 @@ impl<'b> Bd<'b> {
         })
     }
 
-    /// What can be worked on, as it says.
+    /// Lists the tasks that `bd` reports as ready to work on.
     pub fn ready(&self) -> Result<Vec<Issue>, BdError> {
         let arguments = ["ready", "--json", "-n", "0"];
         Issue::all(&self.ask(&arguments)?).ok_or_else(|| unread(&arguments))
@@ -98,7 +98,9 @@ impl<'b> Bd<'b> {
         let arguments = ["show", id, "--json"];
         let printed = match self.ask(&arguments) {
             // It says so by failing.
-            Err(BdError::Failed { said, .. }) if said.contains("not found") => return Ok(None),
+            Err(BdError::Failed { message, .. }) if message.contains("not found") => {
+                return Ok(None);
+            }
             printed => printed?,
         };
         let issues = Issue::all(&printed).ok_or_else(|| unread(&arguments))?;
@@ -111,9 +113,9 @@ impl<'b> Bd<'b> {
     }
 
     /// Makes a task of this id.
-    pub fn create(&self, id: &str, said: &[(&str, String)]) -> Result<(), BdError> {
+    pub fn create(&self, id: &str, values: &[(&str, String)]) -> Result<(), BdError> {
         let mut arguments = vec!["create", "--id", id];
-        for (option, value) in said {
+        for (option, value) in values {
             arguments.extend([*option, value.as_str()]);
         }
         self.ask(&arguments).map(drop)
@@ -155,11 +157,11 @@ impl<'b> Bd<'b> {
         if run.ending == Ending::Exited(0) {
             return Ok(run.output);
         }
-        let said = String::from_utf8_lossy(&run.error);
-        let last = said.lines().rfind(|line| !line.trim().is_empty());
+        let output = String::from_utf8_lossy(&run.error);
+        let last = output.lines().rfind(|line| !line.trim().is_empty());
         Err(BdError::Failed {
             command: arguments[0].to_owned(),
-            said: last.map_or_else(|| "it did not answer".to_owned(), str::to_owned),
+            message: last.map_or_else(|| "it did not answer".to_owned(), str::to_owned),
         })
     }
 }

@@ -10,7 +10,7 @@ pub fn ids(texts: &[String]) -> Result<Vec<BeadId>, CommandError> {
     texts.iter().map(|id| bead_id(id)).collect()
 }
 
-/// What goes to the notes and the trajectory as well.
+/// Texts that also go to the notes and the trajectory.
 #[derive(Default)]
 pub struct Said<'a> {
     /// The decision.

@@ -1,4 +1,4 @@
-//! `callosum bead diff`: where a bead, the notes, the trajectory and the code part ways.
+//! `callosum bead diff`: differences between a bead, the notes, the trajectory and the code.
 
 use callosum_session::divergence::Fork;
 use schemars::JsonSchema;

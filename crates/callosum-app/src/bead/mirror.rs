@@ -1,6 +1,6 @@
-//! What `bd` says of a bead where it is used, and what it is told.
+//! The state that `bd` has of a bead, and the changes sent to it, if `bd` is in use.
 //!
-//! Our own files are read and written whatever it does: where it fails, that is said.
+//! Our own files are read and written regardless of `bd`: its failures are reported as warnings.
 
 use std::collections::HashMap;
 
@@ -28,7 +28,7 @@ fn warn(context: &Context, error: &BdError) {
     context.report.warn(&what, None);
 }
 
-/// What `bd` says can be worked on; nothing where it is not used.
+/// Lists the tasks that `bd` reports as ready; empty if `bd` is not used.
 pub fn ready(context: &Context) -> Vec<Issue> {
     let Some(bd) = bd(context) else {
         return Vec::new();
@@ -39,7 +39,7 @@ pub fn ready(context: &Context) -> Vec<Issue> {
     })
 }
 
-/// Where `bd` and our file of a bead part ways. Title, status and priority are `bd`'s own.
+/// Compares a bead with its task in `bd`. Title, status and priority are `bd`'s own.
 pub fn forks(context: &Context, id: &BeadId, bead: &Bead) -> Vec<ForkOutput> {
     let Some(bd) = bd(context) else {
         return Vec::new();
@@ -54,8 +54,8 @@ pub fn forks(context: &Context, id: &BeadId, bead: &Bead) -> Vec<ForkOutput> {
     }
 }
 
-/// Where `bd` and our files of these beads part ways: the current one is asked about, of the others is
-/// compared what `bd` says can be worked on.
+/// Compares these beads with their tasks in `bd`. Asks about the current one; the others are
+/// compared with the tasks that `bd` lists as ready.
 pub fn forks_of(
     context: &Context,
     beads: &[(String, Bead)],
@@ -120,12 +120,12 @@ pub fn adopt(context: &Context, held: &LockedSession<'_>, id: &BeadId) -> Result
 pub fn tell(context: &Context, id: &BeadId, words: &str) {
     let Some(bd) = bd(context) else { return };
     let known = bd.show(id.as_str());
-    let told = match known {
+    let result = match known {
         Ok(Some(_)) => bd.note(id.as_str(), words),
         Ok(None) => Ok(()),
         Err(error) => Err(error),
     };
-    if let Err(error) = told {
+    if let Err(error) = result {
         warn(context, &error);
     }
 }
@@ -133,14 +133,14 @@ pub fn tell(context: &Context, id: &BeadId, words: &str) {
 /// Makes a new bead in `bd` too, of what is its own, unless it knows one of this id.
 pub fn create(context: &Context, id: &BeadId, new: &NewBead) {
     let Some(bd) = bd(context) else { return };
-    let said = [
+    let fields = [
         ("--title", new.title.clone()),
         ("--type", new.kind.clone()),
         ("--priority", new.priority.to_string()),
     ];
     let made = bd.show(id.as_str()).and_then(|known| match known {
         Some(_) => Ok(()),
-        None => bd.create(id.as_str(), &said),
+        None => bd.create(id.as_str(), &fields),
     });
     if let Err(error) = made {
         warn(context, &error);
@@ -212,7 +212,8 @@ fn differing(id: &BeadId, bead: &Bead, issue: &Issue) -> Vec<ForkOutput> {
 mod tests {
     use super::*;
 
-    /// LOA-TRUTH-1: what `bd` owns is compared, and a closed bead is closed by whatever word.
+    /// LOA-TRUTH-1: the fields that `bd` owns are compared, and any word for closed counts as
+    /// closed.
     #[test]
     fn what_bd_owns_is_compared() {
         let id = BeadId::new("bd-1").unwrap();
@@ -232,12 +233,12 @@ mod tests {
         issue.status = "open".to_owned();
         issue.title = "U".to_owned();
         issue.priority = 0;
-        let said: Vec<String> = differing(&id, &bead, &issue)
+        let lines: Vec<String> = differing(&id, &bead, &issue)
             .iter()
             .map(ForkOutput::line)
             .collect();
         assert_eq!(
-            said,
+            lines,
             [
                 "bd overrides bead: the title of bd-1 is \"U\"\n",
                 "bd overrides bead: bd-1 is open\n",

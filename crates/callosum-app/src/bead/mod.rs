@@ -39,7 +39,7 @@ pub fn unchanged(error: &UpdateBeadError) -> CommandError {
     }
 }
 
-/// Beads belong to nobody's trajectory.
+/// An agent without a name: beads belong to no agent's trajectory.
 pub fn nobody() -> Agent {
     Agent::default()
 }

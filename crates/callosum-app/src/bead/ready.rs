@@ -1,4 +1,4 @@
-//! `callosum bead ready`: what can be worked on now.
+//! `callosum bead ready`: lists the beads that can be worked on now.
 
 use callosum_evidence::terminal_escape::on_one_line;
 use callosum_session::bead::{Beads, Listing};
@@ -45,7 +45,7 @@ pub fn line(id: &str, priority: i64, status: &str, title: &str) -> String {
     format!("{id} P{priority} {status} {title}")
 }
 
-/// Every bead; what was not understood is said.
+/// Lists every bead, and reports the ones that could not be parsed.
 pub fn listing(context: &Context) -> Result<Listing, CommandError> {
     let zones = zones(context);
     let beads = Beads {

@@ -1,4 +1,4 @@
-//! `callosum bead show`: what a bead says.
+//! `callosum bead show`: prints the content of a bead.
 
 use callosum_evidence::terminal_escape::on_one_line;
 use callosum_intent::graph::Link;

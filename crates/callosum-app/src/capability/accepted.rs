@@ -24,7 +24,7 @@ const VERSION: u32 = 1;
 /// Permission bits of the file.
 const MODE: u32 = 0o600;
 
-/// How long to wait for another process that changes the same file.
+/// Time to wait for another process that changes the same file.
 const LOCK_TIMEOUT: Duration = Duration::from_millis(1500);
 
 /// Accepted manifests by the names of their capabilities.

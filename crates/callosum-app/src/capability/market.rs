@@ -236,9 +236,9 @@ pub(super) fn gathered(context: &Context) -> Result<(Catalogue, Vec<Manifest>), 
     Ok((catalogue, tracked))
 }
 
-/// What this machine can hold an executor to; nothing, where that cannot be tried.
+/// Returns the confinement that this machine offers for executors; none if that cannot be tried.
 ///
-/// Costs a start of this program, or a few.
+/// Starts this program once, or a few times.
 fn holding(context: &Context) -> Holding {
     let confiner = context.surroundings().ok().and_then(|it| it.confiner);
     match confiner {

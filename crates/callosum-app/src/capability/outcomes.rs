@@ -1,7 +1,8 @@
-//! [`OutcomeFile`]: what calls of capabilities came to in a project, folded from its runs, in the machine's home.
+//! [`OutcomeFile`]: outcomes of capability calls in a project, folded from its runs, in the machine's home.
 //!
-//! A process that carries on a run counts the answers that it sees, and adds them once when it stops: no journal is read. Answers
-//! that a killed process did not add are added when the run is next carried on. The format: `docs/formats/capability.md`.
+//! A process that carries on a run counts the answers that it sees, and adds them once when it
+//! stops: no journal is read. Answers that a killed process did not add are added when the run is
+//! next carried on. The format: `docs/formats/capability.md`.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -27,7 +28,7 @@ const VERSION: u32 = 1;
 /// Permission bits of the file.
 const MODE: u32 = 0o600;
 
-/// How long to wait for another process that adds to the same file.
+/// Time to wait for another process that adds to the same file.
 const LOCK_TIMEOUT: Duration = Duration::from_millis(1500);
 
 /// The outcomes of one project.
@@ -41,7 +42,7 @@ pub struct OutcomeFile {
 struct Content {
     version: u32,
     capabilities: BTreeMap<String, callosum_arbiter::kernel::outcomes::CapabilityOutcomes>,
-    /// How many answers were counted of runs that are not over.
+    /// Number of answers counted so far, by run. Only runs that are not over.
     runs: BTreeMap<String, u64>,
 }
 

@@ -27,11 +27,11 @@ pub fn text(output: &CapabilityOutput) -> String {
     let answers = if output.unenforced_output_keywords.is_empty() {
         output.output.clone()
     } else {
-        let by_nobody = output.unenforced_output_keywords.join(", ");
+        let unenforced = output.unenforced_output_keywords.join(", ");
         format!(
             "{}; {} not enforced",
             output.output,
-            on_one_line(&by_nobody)
+            on_one_line(&unenforced)
         )
     };
     let version = match &output.accepted_version {

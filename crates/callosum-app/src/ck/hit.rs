@@ -1,4 +1,4 @@
-//! [`proposals`]: what `ck` prints with `--jsonl`, read.
+//! [`proposals`]: parses the output of `ck --jsonl`.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use callosum_search::find::Proposal;
 use callosum_search::walk::RelativePath;
 use serde::Deserialize;
 
-/// A line of what it prints; what else stands there is passed over.
+/// A line of its output. Other fields are ignored.
 #[derive(Deserialize)]
 struct Hit {
     path: String,
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_are_told_from_the_tree() {
+    fn paths_are_relative_to_the_tree() {
         let line = |path: &str, first: u32, last: u32| {
             format!(
                 "{{\"path\":\"{path}\",\"span\":{{\"byte_start\":0,\"byte_end\":9,\
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_hit_is_told_by_its_line() {
+    fn a_line_that_is_no_hit_is_named_by_its_number() {
         let good = "{\"path\":\"a\",\"span\":{\"line_start\":1,\"line_end\":1}}\n";
         for wrong in ["no", "{}", "[]", "{\"path\":\"a\"}", "{\"path\":", "\u{0}"] {
             assert_eq!(places(&format!("{good}{wrong}")), Err(2), "{wrong}");

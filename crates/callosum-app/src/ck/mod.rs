@@ -1,10 +1,11 @@
-//! `ck`, another program that searches, asked where the user laid it beside their configuration.
+//! `ck`, an external search program. It is used if the user placed it in their configuration
+//! folder.
 //!
-//! Start with [`Ck::of`]. What it finds is a [`Proposal`], to be fused with what is found here; whatever
-//! it does, and however long it takes, what is found here is found without it.
+//! Start with [`Ck::of`]. Its hits are [`Proposal`]s, to be fused with our own hits. Our own search
+//! does not depend on its result or its speed.
 //!
-//! What is deliberately not here: a look into `PATH` or a project's files. A program runs because its user
-//! said so, in a place that no repository reaches.
+//! Deliberately not here: a lookup in `PATH` or in a project's files. The program runs because its
+//! user put it in a place that no repository reaches.
 
 pub mod hit;
 
@@ -20,17 +21,16 @@ use callosum_search::find::Proposal;
 
 use crate::shell_word;
 
-/// How long it may take for an answer. The first in a tree may take it minutes; that is for its user to
-/// begin.
+/// Timeout of an answer. The first in a tree may take minutes; starting that is up to the user.
 const PATIENCE: Duration = Duration::from_secs(15);
 
 /// Most bytes that are read of what it prints.
 const LONGEST: usize = 4 << 20;
 
-/// How many lines it is asked for.
+/// Maximum number of hits to ask for.
 const MOST: &str = "50";
 
-/// What it says, like grep with an exit code of 1, where it finds nothing.
+/// Message of `ck` if it finds nothing. Like grep, it exits with code 1 then.
 const NOTHING: &str = "No matches found";
 
 /// The variable that names the folder of its indexes.
@@ -59,38 +59,38 @@ pub struct Ck<'c> {
     patience: Duration,
 }
 
-/// Why it gave no answer.
+/// A failed call of `ck`.
 #[derive(Debug, thiserror::Error)]
 pub enum CkError {
     /// It is not there, or is none that can be started.
     #[error(transparent)]
     Start(#[from] SpawnError),
-    /// What lies in its place cannot be looked at.
+    /// The program's path could not be checked.
     #[error(transparent)]
     Disk(#[from] DiskError),
     /// It did not end in time.
     #[error("it gave no answer within {} s", .0.as_secs())]
     Late(Duration),
     /// It ended in another way than well.
-    #[error("it failed: {said}")]
+    #[error("it failed: {message}")]
     Failed {
         /// Its last words.
-        said: String,
+        message: String,
     },
-    /// It printed more than anybody reads.
+    /// The output exceeds the limit.
     #[error("it printed more than {} MiB", LONGEST >> 20)]
     TooLong,
     /// It printed what is no hit.
     #[error("line {line} of its output is not a hit")]
     Unread {
-        /// Which line, from 1.
+        /// Number of the line, from 1.
         line: usize,
     },
 }
 
 impl<'c> Ck<'c> {
-    /// The program that the user laid, or linked, beside their configuration, to search a tree; `None`
-    /// where there is none.
+    /// Returns the program to search a tree with, which the user placed, or linked, in their
+    /// configuration folder. `None` if it does not exist.
     pub fn of(
         disk: &Disk,
         environment: &Environment,
@@ -99,7 +99,7 @@ impl<'c> Ck<'c> {
         cancel: &'c Cancel,
     ) -> Result<Option<Self>, CkError> {
         let program = homes.ck();
-        // A link that leads nowhere is there, and is told of when it is asked.
+        // A dangling link counts as present: its failure is reported when it is called.
         if !disk.exists(&program)? {
             return Ok(None);
         }
@@ -124,7 +124,7 @@ impl<'c> Ck<'c> {
         &self.program
     }
 
-    /// What it calls itself: `ck 0.8.1`.
+    /// Returns its name and version, as in `ck 0.8.1`.
     pub fn version(&self) -> Result<String, CkError> {
         let printed = self.ask(&["--version"])?;
         let printed = String::from_utf8_lossy(&printed);
@@ -136,7 +136,7 @@ impl<'c> Ck<'c> {
     ///
     /// Paths are as it says them, from the tree; whether they stand in it is for the index to say.
     pub fn search(&self, typed: &str) -> Result<Vec<Proposal>, CkError> {
-        // Behind `--` nothing is an option, whatever it begins with.
+        // The query may begin with `-`: nothing behind `--` is an option.
         let arguments = [
             "--hybrid",
             "--jsonl",
@@ -152,7 +152,8 @@ impl<'c> Ck<'c> {
         hit::proposals(&printed, self.tree).map_err(|line| CkError::Unread { line })
     }
 
-    /// What is typed to make its index of the tree, which takes longer than a search may.
+    /// Returns the command line that builds its index of the tree. That takes longer than a search
+    /// may.
     pub fn preparation(&self) -> String {
         let folder = self.environment.iter().find(|(name, _)| name == INDEXES);
         let folder = folder.map_or_else(PathBuf::new, |(_, folder)| PathBuf::from(folder));
@@ -186,13 +187,13 @@ impl<'c> Ck<'c> {
             Ending::TooMuchOutput => return Err(CkError::TooLong),
             _ => {}
         }
-        let said = String::from_utf8_lossy(&run.error);
-        if run.ending == Ending::Exited(1) && run.output.is_empty() && said.contains(NOTHING) {
+        let message = String::from_utf8_lossy(&run.error);
+        if run.ending == Ending::Exited(1) && run.output.is_empty() && message.contains(NOTHING) {
             return Ok(Vec::new());
         }
-        let last = said.lines().rfind(|line| !line.trim().is_empty());
+        let last = message.lines().rfind(|line| !line.trim().is_empty());
         Err(CkError::Failed {
-            said: last.map_or_else(|| "it gave no reason".to_owned(), on_one_line),
+            message: last.map_or_else(|| "it gave no reason".to_owned(), on_one_line),
         })
     }
 }
@@ -203,7 +204,7 @@ mod tests {
 
     use super::*;
 
-    /// LOA-JIT-2: a program that does not answer is ended, and that is told.
+    /// LOA-JIT-2: a program that does not answer is killed, and the timeout is reported.
     #[test]
     fn one_that_hangs_is_given_up() {
         let env = TestEnv::new();

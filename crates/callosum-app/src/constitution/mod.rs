@@ -1,4 +1,4 @@
-//! `callosum constitution`: what plans may do here, by which policies.
+//! `callosum constitution`: policies that decide what plans may do in a project.
 
 pub mod sign;
 
@@ -44,7 +44,7 @@ pub struct PolicyOutput {
     pub text: String,
 }
 
-/// Where it is said what plans may do in this project.
+/// Returns the places of the policies that plans in this project follow.
 pub fn governance(context: &Context) -> Governance {
     Governance::of(&context.disk, &context.project.homes, context.tree())
 }

@@ -1,4 +1,4 @@
-//! [`advice`]: what helps where a task came to nothing.
+//! [`advice`]: hints after a failed task.
 
 use callosum_agents::registry::EMBEDDED_ID;
 use callosum_arbiter::budget::Bound;
@@ -42,12 +42,12 @@ pub fn advice(task: &TaskReport) -> Option<String> {
     hint_for(task.code(), &task.executor, message)
 }
 
-/// What a message says is wrong, and what it says helps; `None` where it says only the one.
+/// Splits a message into the fault and the remedy; `None` if it has no remedy.
 pub fn parted(message: &str) -> Option<(&str, &str)> {
     message.split_once("; what helps: ")
 }
 
-/// What to do about a task that failed with this code and message.
+/// Returns a hint for a task that failed with this code and message.
 fn hint_for(code: Option<ErrorCode>, executor: &str, message: &str) -> Option<String> {
     match code? {
         ErrorCode::ExecutorCrash | ErrorCode::MalformedAnswer | ErrorCode::ChecksumMismatch => {
@@ -108,7 +108,7 @@ mod tests {
 
     /// CAL-ERR-2: who took too long is given more of that which was not enough, by a line that can be pasted.
     #[test]
-    fn a_bound_that_was_reached_is_told_with_the_line_that_widens_it() {
+    fn a_bound_that_was_reached_is_reported_with_the_line_that_widens_it() {
         for (executor, message, line) in [
             (
                 "ag",
@@ -131,8 +131,8 @@ mod tests {
                 "callosum executor check ag",
             ),
         ] {
-            let told = hint_for(Some(ErrorCode::Timeout), executor, message);
-            assert_eq!(told.as_deref(), Some(line), "{message}");
+            let hint = hint_for(Some(ErrorCode::Timeout), executor, message);
+            assert_eq!(hint.as_deref(), Some(line), "{message}");
         }
     }
 }

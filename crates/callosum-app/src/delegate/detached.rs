@@ -1,7 +1,8 @@
-//! `delegate --detach`: a delegation by a process of its own, which survives whoever ordered it.
+//! `delegate --detach`: a delegation in a process of its own, which outlives the process that
+//! ordered it.
 //!
-//! [`detach`] writes the request down and starts the process; [`work`] is that process. What is asked of a run later is
-//! `executor runs`.
+//! [`detach`] writes the request to a file and starts the process; [`work`] is that process. The
+//! later commands about a run are `executor runs`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -24,10 +25,10 @@ use crate::failure::ErrorOutput;
 use crate::time_span::{milliseconds, span_text};
 use crate::{CommandError, Exit, store, witness};
 
-/// How much of a prompt a ticket shows, in characters.
+/// Characters of a prompt that a ticket shows at most.
 const LONGEST_PROMPT: usize = 120;
 
-/// How often a run looks whether it is to end.
+/// Interval at which a run checks whether it is to end.
 const EACH: Duration = Duration::from_millis(200);
 
 /// `callosum delegate --detach --json`.
@@ -37,7 +38,7 @@ pub struct DetachedOutput {
     pub run: String,
 }
 
-/// What the process of a run is told.
+/// Request to the process of a run.
 #[derive(Debug, Deserialize, Serialize)]
 struct Request {
     /// The options and the prompt of `callosum delegate`.
@@ -174,7 +175,7 @@ pub fn work(
     runs.end(run, &output)
 }
 
-/// The result of a run of which nothing could be done.
+/// Returns the result of a run that could not start.
 fn refused(options: &DelegateOptions, error: &CommandError) -> Result<Vec<u8>, CommandError> {
     let error = ErrorOutput::of_command(error);
     let bytes = if options.tasks.is_some() {

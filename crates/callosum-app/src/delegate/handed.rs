@@ -45,7 +45,7 @@ pub struct Wanted {
     /// The key of the plan's call that it is for.
     #[serde(skip)]
     pub plan_call: Option<String>,
-    /// Where it is kept that its executor was about to be started.
+    /// Mark that its executor was about to be started.
     #[serde(skip)]
     pub start_mark: Option<StartMark>,
 }
@@ -70,7 +70,7 @@ pub fn handed(context: &Context, wanted: Wanted) -> Result<String, CommandError>
 /// Returns what is wanted as options of a delegation.
 pub fn options(wanted: Wanted) -> Result<DelegateOptions, CommandError> {
     if wanted.prompt == "-" {
-        // On a command line it stands for standard input.
+        // On a command line it means standard input.
         return Err(CommandError::new(Exit::Usage, "the prompt is empty"));
     }
     Ok(DelegateOptions {

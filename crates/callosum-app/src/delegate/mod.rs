@@ -40,7 +40,7 @@ use crate::delegate::submission::Asking;
 use crate::roster::Roster;
 use crate::{CommandError, Exit, shell_word, store, witness};
 
-/// Why an executor is inactive that a run found so.
+/// Reason of an executor that a run found to be inactive.
 pub const UNWELL: &str = "it did not pass its health check";
 
 /// The whole flow of Seed CAL §2.3.
@@ -131,7 +131,7 @@ pub fn delegate(context: &Context, options: &DelegateOptions) -> Result<Report, 
         let what = format!("the ledger has reached its maximum size but was not archived: {why}");
         context.report.warn(&what, Some("callosum doctor"));
     }
-    // What came of the tasks is told, whatever comes of the registry.
+    // The outcomes of the tasks are reported even if the registry cannot be written.
     if let Err(error) = deactivate(context, &report, &ledger) {
         context.report.error(&error);
     }
@@ -183,7 +183,7 @@ fn whole_seconds(time: Duration) -> u64 {
     time.as_secs() + u64::from(time.subsec_nanos() > 0)
 }
 
-/// How much at once, and how often again.
+/// Returns the limits of concurrency and retries.
 fn limits(context: &Context, options: &DelegateOptions) -> Limits {
     // Two runs that fail together must not try again together.
     let seed = context.clock.now().as_millisecond().cast_unsigned();
@@ -191,7 +191,8 @@ fn limits(context: &Context, options: &DelegateOptions) -> Limits {
     if options.plan_call.is_none() {
         return limits;
     }
-    // One call of a plan is one try, whatever it may have done: more are its step's to ask for.
+    // One call of a plan is one try, even if that had no effect: the plan's step decides about
+    // more.
     let recovery = RecoveryPolicy {
         retry_max: 0,
         ..limits.recovery
@@ -199,13 +200,13 @@ fn limits(context: &Context, options: &DelegateOptions) -> Limits {
     Limits { recovery, ..limits }
 }
 
-/// What may be started: the bounds of the command line or of `.calrc`, below those of the run that
-/// this one is a part of.
+/// Returns the budget of starts: the limits of the command line or of `.calrc`, within those of the
+/// run that this one is a part of.
 pub fn budget(context: &Context, options: &DelegateOptions) -> Result<Budget, CommandError> {
     let set = context.project.settings.bounds();
     // As in `.calrc`, 0 sets no bound: it lifts the one that is set there.
     let bound =
-        |told: Option<u64>, set| told.map_or(set, |most| Some(most).filter(|most| *most > 0));
+        |option: Option<u64>, set| option.map_or(set, |most| Some(most).filter(|most| *most > 0));
     let cost = options.max_cost.map(Money::of_dollars);
     let bounds = Bounds {
         spawns: bound(options.max_spawns, set.spawns),
@@ -246,8 +247,8 @@ pub fn dollars(text: &str) -> Result<f64, String> {
         .ok_or_else(|| "allowed: an amount in US dollars from 0 to 1000000".to_owned())
 }
 
-/// Which answers may be used again, over the tree as it is now; none where it is turned off, or
-/// where the tree cannot be told from another.
+/// Returns the rule for answers that may be used again, over the current tree; `None` if that is
+/// turned off, or if the tree's state cannot be identified.
 fn reuse(context: &Context, options: &DelegateOptions) -> Option<Reuse> {
     if !context.project.settings.reuse_answers() {
         return None;
@@ -306,7 +307,8 @@ fn deactivate(context: &Context, report: &Report, ledger: &Ledger) -> Result<(),
     roster.save()
 }
 
-/// Says who is passed over for tasks that name nobody, and who is named though nobody seems to be logged in.
+/// Warns about executors without a login: those that tasks name, and the preferred ones if tasks
+/// that name none pass over them.
 fn tell_without_login(context: &Context, roster: &Roster<'_>, submission: &Submission) {
     let named = submission.tasks().iter();
     let named: BTreeSet<&str> = named.filter_map(|task| task.executor.as_deref()).collect();
@@ -335,7 +337,7 @@ fn tell_without_login(context: &Context, roster: &Roster<'_>, submission: &Submi
     }
 }
 
-/// Who works on each task, all of them known to be usable.
+/// Assigns an executor to each task; all of them are usable.
 fn assigned(
     options: &DelegateOptions,
     submission: &Submission,

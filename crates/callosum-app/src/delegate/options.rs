@@ -14,9 +14,9 @@ pub const LEAST_BUDGET: u64 = 64;
 /// The options of a delegation. The default asks for nothing.
 #[derive(Debug, Default)]
 pub struct DelegateOptions {
-    /// The task or question; `-` stands for [`stdin`](Self::stdin).
+    /// The task or question; `-` means [`stdin`](Self::stdin).
     pub prompt: Option<String>,
-    /// A task file in place of a prompt; `-` stands for [`stdin`](Self::stdin).
+    /// A task file instead of a prompt; `-` means [`stdin`](Self::stdin).
     pub tasks: Option<PathBuf>,
     /// The bytes of standard input, if the prompt or the task file is `-`.
     pub stdin: Option<Vec<u8>>,

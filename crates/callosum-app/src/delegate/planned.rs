@@ -8,9 +8,9 @@ use crate::delegate::handed::{Wanted, options};
 use crate::delegate::{delegate, telling};
 use crate::{CommandError, Exit};
 
-/// Delegates one task, and gives back the entry that the ledger has of it.
+/// Delegates one task, and returns its ledger entry.
 ///
-/// Whoever runs the plan signs what was written.
+/// The process that runs the plan signs the records.
 pub fn planned(context: &Context, wanted: Wanted) -> Result<Entry, CommandError> {
     if wanted.detach {
         // A plan waits for the answer of each of its calls.

@@ -1,4 +1,4 @@
-//! What a person sees while a delegation runs: files read, phase, elapsed, retries.
+//! Progress lines for a person while a delegation runs: files read, phase, elapsed, retries.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,7 +13,7 @@ use crate::context::{Context, Telling};
 use crate::many;
 use crate::report::{Progress, Reporter};
 
-/// How much of a line is shown while it is the last, in characters.
+/// Characters of the last output line that are shown at most.
 const LONGEST_LINE: usize = 100;
 
 /// Draws what a delegation tells.
@@ -118,8 +118,8 @@ impl Watch for Shown {
             Notice::Denied(words) => {
                 let name = self.names.get(task.0).map_or("", String::as_str);
                 let words = words.lines().next().unwrap_or_default();
-                let told = format!("{name}: it reports a denied write to the ledger: {words}");
-                self.above(&told);
+                let warning = format!("{name}: it reports a denied write to the ledger: {words}");
+                self.above(&warning);
             }
             Notice::Unreached {
                 executor,
@@ -203,7 +203,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_counts_files_names_the_phase() {
+    fn an_executor_that_counts_files_names_the_phase() {
         let line = r#"{"phase": "grepping", "files_read": 3, "files_total": 9}"#;
         let counted: Counted = serde_json::from_str(line).unwrap();
         assert_eq!(counted.to_string(), "grepping: 3 of 9 files");

@@ -1,4 +1,4 @@
-//! What a delegation prints: the summary alone, or one JSON object per task.
+//! Output of a delegation: the summary alone, or one JSON object per task.
 
 use callosum_arbiter::budget::Bound;
 use callosum_arbiter::delegation::{Failure, TaskReport, TaskStatus};
@@ -80,18 +80,19 @@ impl LeftOutOutput {
     }
 }
 
-/// What is handed back of a summary.
+/// The part of a summary that is returned.
 pub struct Handed {
     /// The summary, or as much of it as the budget allows.
     pub text: String,
     /// Its tokens, estimated.
     pub tokens: u64,
-    /// What it lacks.
+    /// The part that was cut off, if any.
     pub left_out: Option<LeftOut>,
 }
 
 impl Handed {
-    /// Cuts an entry's summary, of which the tokens are known, where there is a budget.
+    /// Cuts an entry's summary to the budget, if there is one. `tokens` is the size of the full
+    /// summary.
     pub fn of(entry: &Entry, tokens: u64, budget: Option<u64>) -> Self {
         let Some(budget) = budget else {
             return Self {
@@ -103,7 +104,7 @@ impl Handed {
         Self::cut(&entry.summary, budget)
     }
 
-    /// What is handed back of an answer that was written again for `--all` or `--section`.
+    /// The same for an answer that was formatted again for `--all` or `--section`.
     pub fn whole(whole: Whole, budget: Option<u64>) -> Self {
         match budget {
             Some(budget) => Self::cut(&whole.text, budget),
@@ -152,7 +153,7 @@ impl CitationCounts {
     }
 }
 
-/// Most failing citations of a kind that are told.
+/// Most failing citations of a kind that are listed.
 const MOST_TOLD: usize = 20;
 
 /// `callosum delegate --tasks FILE --json`.
@@ -185,7 +186,7 @@ impl TasksOutput {
 }
 
 impl DelegateOutput {
-    /// What came of a task that ran, or was passed over.
+    /// Returns the output for a task that ran or was skipped.
     pub fn of(report: &TaskReport, budget: Option<u64>) -> Self {
         let mut output = Self {
             task_id: report.task_id.as_ref().map(ToString::to_string),
@@ -305,7 +306,7 @@ impl DelegateOutput {
     }
 }
 
-/// What a bound counts.
+/// Returns the noun for the things that a bound counts.
 fn counted(bound: &Bound) -> &'static str {
     match bound {
         Bound::Spawns(_) => "executor starts, including retries and nested ones",
@@ -322,9 +323,10 @@ pub fn error_of(task: Option<&TaskId>, failures: &[Failure]) -> ErrorOutput {
     let Some((last, earlier)) = failures.split_last() else {
         return ErrorOutput::plain("the task failed".to_owned());
     };
-    // The message quotes the end of what the executor said; only what it lacks is worth more.
-    let said = |details: &&String| !last.message.ends_with(details.as_str());
-    let mut details: Vec<String> = last.details.iter().filter(said).cloned().collect();
+    // The message quotes the end of the executor's output; only details that it lacks are worth
+    // showing.
+    let is_new = |details: &&String| !last.message.ends_with(details.as_str());
+    let mut details: Vec<String> = last.details.iter().filter(is_new).cloned().collect();
     details.extend(kept(task, last));
     if let Some(hash) = last.kept_part {
         details.push(format!("the partial answer is stored as {hash}"));
@@ -356,7 +358,7 @@ pub fn error_of(task: Option<&TaskId>, failures: &[Failure]) -> ErrorOutput {
     }
 }
 
-/// Where the whole answer is that a try came to.
+/// Returns where the full answer of a failed try is stored.
 fn kept(task: Option<&TaskId>, failure: &Failure) -> Option<String> {
     let hash = failure.kept_answer?;
     let shown = match task {
@@ -392,9 +394,9 @@ mod tests {
         }
     }
 
-    /// REQ-ERR-001: each try is told, and what was said once is not said again.
+    /// REQ-ERR-001: each try is reported, and no detail is reported twice.
     #[test]
-    fn tries_that_failed_alike_are_told_once() {
+    fn tries_that_failed_alike_are_reported_once() {
         let crash = || failure("`x` crashed: no luck", Some("no luck"));
         let error = error_of(
             None,

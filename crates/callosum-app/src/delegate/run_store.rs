@@ -17,16 +17,17 @@ use serde_json::Value;
 use crate::context::Context;
 use crate::{CommandError, Exit, store};
 
-/// How long a run may take until its process holds the lock, before it counts as killed.
+/// Time that a run may take until its process holds the lock, before it counts as killed.
 const BEGINS_WITHIN: Duration = Duration::from_secs(30);
 
-/// How long the process of a run waits for its lock, which others hold for moments to see whether it lives.
+/// Time that the process of a run waits for its lock. Others hold it for moments to check whether
+/// the run is alive.
 const LOCK_WITHIN: Duration = Duration::from_secs(10);
 
-/// How long the result of a run is kept.
+/// Retention of a run's result.
 const KEPT_FOR: Duration = Duration::from_hours(7 * 24);
 
-/// How often a lock that is held is looked at again: another process may only have looked at it as well.
+/// Number of checks of a lock that is held: another process may only hold it to check as well.
 const LOOKS: u32 = 3;
 
 /// The runs of a project.
@@ -37,7 +38,7 @@ pub struct Runs {
     now: Timestamp,
 }
 
-/// What is known of a run from its beginning.
+/// Facts about a run that are known from its beginning.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Ticket {
     /// Its id.
@@ -296,7 +297,7 @@ fn failed(error: callosum_host::DiskError) -> CommandError {
     store::disk_failed(&error)
 }
 
-/// The state that a result stands for: that of its worst task.
+/// The state that a result implies: the state of its worst task.
 fn outcome(output: &Value) -> RunState {
     let tasks = output["tasks"].as_array();
     let all = tasks.map_or(std::slice::from_ref(output), Vec::as_slice);

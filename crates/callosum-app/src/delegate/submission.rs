@@ -11,7 +11,7 @@ use crate::context::Context;
 use crate::delegate::options::DelegateOptions;
 use crate::{CommandError, Exit, task_prefix};
 
-/// The name under which the only task of a command line stands in its submission.
+/// The name of the only task of a command line in its submission.
 const ONLY: &str = "task";
 
 /// Reads what is to be done. Nothing is written and nothing is started.
@@ -33,13 +33,13 @@ pub fn read(
     for (at, task) in submission.tasks().iter().enumerate() {
         let asking = Asking::of(options, at, task);
         for path in &task.paths {
-            stands_in_tree(context, path).map_err(|error| asking.blamed(error))?;
+            check_in_tree(context, path).map_err(|error| asking.blamed(error))?;
         }
     }
     Ok(submission)
 }
 
-/// Who asks for something: nobody in particular on a command line, a task of a file otherwise.
+/// The source of a request: a task of a file, or `None` for a command line.
 pub struct Asking<'a>(Option<(&'a Path, TaskPlace)>);
 
 impl<'a> Asking<'a> {
@@ -64,18 +64,18 @@ impl<'a> Asking<'a> {
 }
 
 /// Whether a path from the root leads to something of the tree.
-fn stands_in_tree(context: &Context, path: &str) -> Result<(), CommandError> {
+fn check_in_tree(context: &Context, path: &str) -> Result<(), CommandError> {
     let tree = context.tree();
     if below(Path::new(path)).is_none() {
         return Err(leaves_the_tree(Path::new(path), tree));
     }
-    let stands = tree.join(path);
-    if !context.disk.exists(&stands).map_err(unusable)? {
+    let path_in_tree = tree.join(path);
+    if !context.disk.exists(&path_in_tree).map_err(unusable)? {
         let what = format!("`{path}` does not exist in `{}`", tree.display());
         return Err(CommandError::new(Exit::Usage, what));
     }
     // A link on the way may lead elsewhere though every name looks harmless.
-    let real = context.disk.canonicalize(&stands).map_err(unusable)?;
+    let real = context.disk.canonicalize(&path_in_tree).map_err(unusable)?;
     let tree = context.disk.canonicalize(tree).map_err(unusable)?;
     if !real.starts_with(&tree) {
         return Err(leaves_the_tree(Path::new(path), &tree));

@@ -54,7 +54,7 @@ pub fn known_fixes(context: &Context, task: &TaskReport) -> Vec<String> {
     }
 }
 
-/// Why a task came to nothing, with `name` before it, and what there is to say of its tries.
+/// Returns the reason why a task failed, with `name` before it, and the details of its tries.
 pub fn failure(task: &TaskReport, name: &str) -> (CommandError, String) {
     let output = DelegateOutput::of(task, None);
     let error = output
@@ -64,12 +64,12 @@ pub fn failure(task: &TaskReport, name: &str) -> (CommandError, String) {
         Some(id) => format!("{name}task {id} ({}): {}", task.executor, error.message),
         None => format!("{name}{}", error.message),
     };
-    let told = CommandError::new(Exit::No, what).coded(task.code());
-    let told = match error.hint {
-        Some(hint) => told.hint(hint),
-        None => told,
+    let failure = CommandError::new(Exit::No, what).coded(task.code());
+    let failure = match error.hint {
+        Some(hint) => failure.hint(hint),
+        None => failure,
     };
-    (told, error.details.unwrap_or_default())
+    (failure, error.details.unwrap_or_default())
 }
 
 /// A span of time as a person says it, in its largest unit.

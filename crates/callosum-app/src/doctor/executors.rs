@@ -1,4 +1,4 @@
-//! Who can be given tasks, what each lacks, and what executors can be held with.
+//! Checks which executors can get tasks, what each lacks, and which confinement is available.
 
 use callosum_agents::client::Client;
 use callosum_agents::confinement::{DeniedPath, LeadsOutside, Policy, decide};
@@ -95,10 +95,10 @@ pub fn check(context: &Context, checks: &mut Checks) {
         }
     }
     for found in &installed {
-        // A client that speaks another protocol as well is told of once.
-        let is_told =
+        // A client that also speaks another protocol is reported once.
+        let is_listed_already =
             found.known.speaks == Speaks::Acp && Known::named(found.known.program).is_some();
-        if !is_told && roster.registry().get(found.known.id).is_none() {
+        if !is_listed_already && roster.registry().get(found.known.id).is_none() {
             let name = format!("executor {}", found.known.id);
             let text = format!("installed at {}, not registered", found.program.display());
             checks.add(&name, Outcome::Ok, text, Some("callosum executor discover"));
@@ -106,13 +106,14 @@ pub fn check(context: &Context, checks: &mut Checks) {
     }
 }
 
-/// What an entry names that links lead outside the project, if its executor is confined at all.
+/// Returns the first path of an entry that links lead outside the project, if its executor is
+/// confined at all.
 fn outside(context: &Context, executor: &Executor) -> Option<LeadsOutside> {
     let is_held = executor.confinement != Some(Policy::Off);
     is_held.then(|| context.leads_outside(&executor.wishes()))?
 }
 
-/// What an entry asks to write and is not let, whatever holds it.
+/// Returns the first write access of an entry that every sandbox denies.
 fn withheld<'e>(context: &Context, executor: &'e Executor) -> Option<&'e String> {
     let mut wishes = executor
         .writable
@@ -122,7 +123,7 @@ fn withheld<'e>(context: &Context, executor: &'e Executor) -> Option<&'e String>
     wishes.find(|wish| is_held && context.withheld(wish) == Some(DeniedPath::All))
 }
 
-/// What executors can be held with here. Nothing that is missing keeps the main job from working.
+/// Checks which confinement is available. A missing part does not stop the main job from working.
 pub fn check_confinement(context: &Context, checks: &mut Checks) {
     const NAME: &str = "confinement";
     let surroundings = match context.surroundings() {

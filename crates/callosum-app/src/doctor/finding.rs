@@ -1,4 +1,4 @@
-//! What `find` asks beside its own index.
+//! Other search back ends of `find`, in addition to its own index.
 
 use callosum_evidence::terminal_escape::on_one_line;
 use callosum_search::find::Model;

@@ -15,7 +15,7 @@ use jiff::Timestamp;
 use crate::clients;
 use crate::context::Context;
 
-/// How long ago decisions and sessions are looked at.
+/// Age of the oldest decisions and sessions that are checked.
 pub const LOOKED_AT: Duration = Duration::from_hours(7 * 24);
 
 /// Most transcripts of a client that are read.

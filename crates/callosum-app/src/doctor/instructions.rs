@@ -1,4 +1,5 @@
-//! What `doctor` shows of instructions: which file each installed client reads, and where two differ.
+//! The instructions check of `doctor`: which file each installed client reads, and where two
+//! differ.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +11,7 @@ use crate::clients;
 use crate::context::Context;
 use crate::instructions::{AGENTS, Reading, imports, real};
 
-/// The files of which the project has at least one, else there is nothing to show.
+/// The known files of instructions. If the project has none of them, there is nothing to show.
 pub const NAMES: [&str; 5] = [
     AGENTS,
     "CLAUDE.md",
@@ -19,7 +20,7 @@ pub const NAMES: [&str; 5] = [
     "QWEN.md",
 ];
 
-/// What one client reads.
+/// The sources of instructions that one client reads.
 pub struct Sources {
     program: &'static str,
     /// The instruction files that the client reads.

@@ -91,8 +91,8 @@ pub fn check(context: &Context, checks: &mut Checks) {
     }
 }
 
-/// Whether entries can be added to the ledger that is there; where not, verifying it is beside
-/// the point.
+/// Checks whether entries can be added to the ledger that exists. If not, there is no point in
+/// verifying it.
 fn check_writing_ledger(context: &Context, checks: &mut Checks) -> ControlFlow<()> {
     let opened = Ledger::open(
         context.disk.clone(),

@@ -1,4 +1,5 @@
-//! Where things lie here, whether they can be written, and how much room there is.
+//! Checks the folders of this machine: their places, whether they are writable, and the free disk
+//! space.
 
 use std::path::Path;
 
@@ -57,7 +58,7 @@ pub fn check_root(context: &Context, checks: &mut Checks) {
     check_folders(context, checks);
 }
 
-/// How much room there is on the disk of a folder.
+/// Checks the free space on the disk of a folder.
 fn check_room(checks: &mut Checks, name: &str, folder: &Path) {
     match machine::free_bytes(folder) {
         Ok(free) if free >= ROOM_NEEDED => {
@@ -104,7 +105,7 @@ fn check_folders(context: &Context, checks: &mut Checks) {
 pub fn check_homes(context: &Context, checks: &mut Checks) {
     let homes = &context.project.homes;
     let written = homes.create_machine(&context.disk);
-    // One that is there may be on a disk that is full, or that nobody may write to.
+    // A folder that exists may be on a full disk, or may not be writable.
     match written.and_then(|_| write_probe(context, &homes.machine)) {
         Ok(()) => checks.add(
             "machine home",
@@ -131,7 +132,7 @@ pub fn check_homes(context: &Context, checks: &mut Checks) {
     }
 }
 
-/// What other installations need and this one does not (REQ-DEP-001).
+/// Lists the requirements of other installations that this one does not have (REQ-DEP-001).
 pub fn check_needs(checks: &mut Checks) {
     checks.add(
         "python",

@@ -1,7 +1,8 @@
 //! Checks what works here, what does not, and which command fixes it.
 //!
-//! Each part adds its results to the [`Checks`]: [`machine`] the folders and the system, then [`ledger`], [`executors`] and the
-//! others. The checks of guard, sessions, zones, mesh and MCP are in modules beside this one.
+//! Each part adds its results to the [`Checks`]: [`machine`] the folders and the system, then
+//! [`ledger`], [`executors`] and the others. The checks of guard, sessions, zones, mesh and MCP are
+//! in sibling modules.
 
 pub mod command_files;
 pub mod executors;
@@ -41,7 +42,7 @@ pub struct CheckLine {
     pub hint: Option<String>,
 }
 
-/// How a check came out.
+/// Result of a check.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// The check passed.
@@ -61,7 +62,7 @@ pub struct Checks {
     pub set_up: SetUp,
 }
 
-/// What is set up and works, by part: `guard` with the clients that it answers, and so on.
+/// The parts that are set up and work: `guard` with the clients that it answers, and so on.
 #[derive(Default)]
 pub struct SetUp(Vec<(&'static str, Vec<String>)>);
 

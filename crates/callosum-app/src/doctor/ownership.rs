@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::doctor::{Checks, Outcome};
 use crate::{CommandError, Exit, many, shell_word};
 
-/// How many files are named.
+/// Most files that are named.
 const MOST_NAMED: usize = 3;
 
 /// A file, and the user that it belongs to.
@@ -95,7 +95,7 @@ fn foreign_files(
         let Some(found) = disk.ownership(&path)? else {
             continue;
         };
-        // What the owner's group or anybody may write is shared on purpose.
+        // A file that the owner's group or all users may write is shared on purpose.
         let is_shared =
             found.mode & 0o002 != 0 || found.mode & 0o020 != 0 && found.group == owner.group;
         // Root needs no one's leave.

@@ -1,6 +1,6 @@
-//! What helps where a handshake failed.
+//! Hints after a failed handshake.
 //!
-//! Pure but for one look at whether a path is there that the executor could not see.
+//! Pure, except for a check whether a path exists that the executor could not see.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ use crate::context::Context;
 use crate::executor::registration_line::registration_line;
 use crate::{CommandError, Exit};
 
-/// What names the argument of a tool that takes the prompt.
+/// The option that names a tool's argument for the prompt.
 const ARGUMENT: &str = "--argument";
 
 /// A line that answers the prompt `ping`.
@@ -30,12 +30,12 @@ const PONG: &str = r#"{"summary": "pong", "tokens_used": 0, "status": "success"}
 const ABLE: &str =
     r#"{"capabilities": {"prompt_input": true, "json_output": true, "checksum_support": false}}"#;
 
-/// What of the system everybody sees.
+/// Folders of the system that every sandbox shows.
 const SEEN: [&str; 9] = [
     "/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc", "/dev", "/proc", "/tmp",
 ];
 
-/// What a person can do about a fault, where that is known better than to ask again.
+/// Returns a hint about a fault, if there is a better one than to try again.
 pub fn advice(context: &Context, executor: &Executor, fault: &HandshakeFault) -> Option<String> {
     match fault {
         HandshakeFault::TooOld { .. }
@@ -111,7 +111,7 @@ pub fn advice(context: &Context, executor: &Executor, fault: &HandshakeFault) ->
     }
 }
 
-/// Whether it is a program of somebody's own, that is to speak our protocol.
+/// Whether it is a program of the user's own that has to speak our protocol.
 fn speaks_the_protocol(executor: &Executor) -> bool {
     executor.kind == Kind::Cli
         && !executor.is_embedded()
@@ -119,7 +119,7 @@ fn speaks_the_protocol(executor: &Executor) -> bool {
         && Transport::of(executor).is_none()
 }
 
-/// How a step of the handshake is answered.
+/// Returns a hint about the reply that a step of the handshake expects.
 fn answering(executor: &Executor, prompt: &str, line: &str) -> String {
     format!(
         "make it answer the prompt `{prompt}` with one line of JSON: {line} \
@@ -128,7 +128,7 @@ fn answering(executor: &Executor, prompt: &str, line: &str) -> String {
     )
 }
 
-/// What has a server be there that was not reached.
+/// Returns a hint to start, install or connect the server that could not be reached.
 fn reaching(executor: &Executor) -> Option<String> {
     let then = format!("then: callosum executor check {}", executor.id);
     let Some(endpoint) = &executor.endpoint else {
@@ -148,7 +148,8 @@ fn reaching(executor: &Executor) -> Option<String> {
     })
 }
 
-/// What of the system it is to be shown, where it ended for want of something.
+/// Returns a hint about a path that the sandbox has to show, for an executor that ended because it
+/// lacks something.
 fn showing(context: &Context, executor: &Executor, complaint: &str) -> Option<String> {
     if executor.confinement == Some(Policy::Off) {
         return None;
@@ -176,13 +177,13 @@ fn showing(context: &Context, executor: &Executor, complaint: &str) -> Option<St
     })
 }
 
-/// What helps with a coding agent, where what it said names a cause.
+/// Returns the remedy for a coding agent whose message names a cause.
 fn mending(executor: &Executor, fault: &HandshakeFault) -> Option<String> {
-    let said = CommandError::from_error(Exit::No, fault).one_line();
-    Client::behind(executor)?.mending(executor, &said)
+    let message = CommandError::from_error(Exit::No, fault).one_line();
+    Client::behind(executor)?.mending(executor, &message)
 }
 
-/// What helps with one where nothing names a cause.
+/// Returns a hint for a coding agent whose message names no cause.
 fn looking(executor: &Executor) -> Option<String> {
     Some(Client::behind(executor)?.looking(executor))
 }
@@ -200,7 +201,8 @@ fn offering(executor: &Executor, named: &str, offered: &[String]) -> Option<Stri
     Some(registration_line(&mended))
 }
 
-/// A file of the project that the template names, the program complains of, and nobody has written.
+/// Returns a file that the template names and the program complains about, and that does not exist
+/// in the project.
 fn missing_argument(
     executor: &Executor,
     complaint: &str,
@@ -235,8 +237,8 @@ fn unseen_argument(
     (!executor.readable.contains(&folder)).then_some(folder)
 }
 
-/// The folder of the home folder, or of another one that is not the system's, that a complaint names a
-/// path in which is there: whoever is confined does not see it.
+/// Returns the folder of an existing path that a complaint names, in the home folder or outside the
+/// system's folders. A confined program does not see it.
 fn unseen(complaint: &str, home: &Path, is_there: impl Fn(&Path) -> bool) -> Option<String> {
     let around = |c: char| c.is_whitespace() || "'\"`:;,()[]".contains(c);
     complaint.split(around).find_map(|word| {
@@ -255,7 +257,7 @@ fn unseen(complaint: &str, home: &Path, is_there: impl Fn(&Path) -> bool) -> Opt
     })
 }
 
-/// How it is registered so that it may read that.
+/// Returns the command that registers the executor with read access to that folder.
 fn readable(executor: &Executor, folder: String) -> String {
     let mut mended = executor.clone();
     mended.readable.push(folder);
@@ -272,8 +274,8 @@ mod tests {
     fn a_path_below_the_home_that_is_there_is_one_that_was_not_seen() {
         let home = Path::new("/home/u");
         let there = |path: &Path| path == Path::new("/home/u/.pyenv/libexec/pyenv");
-        let said = "/home/u/.pyenv/shims/x: line 2: /home/u/.pyenv/libexec/pyenv: No such file";
-        assert_eq!(unseen(said, home, there).as_deref(), Some("~/.pyenv/"));
+        let message = "/home/u/.pyenv/shims/x: line 2: /home/u/.pyenv/libexec/pyenv: No such file";
+        assert_eq!(unseen(message, home, there).as_deref(), Some("~/.pyenv/"));
         assert_eq!(unseen("/home/u/.gone/x: No such file", home, there), None);
         assert_eq!(unseen("/usr/lib/x: No such file", home, |_| true), None);
         let elsewhere = unseen("/opt/py/libexec/x: No such file", home, |_| true);
@@ -286,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_the_template_names_is_not_seen_where_nobody_shows_it() {
+    fn a_file_that_the_template_names_is_not_seen_unless_it_is_shown() {
         let home = Path::new("/home/u");
         let of = |template: &str, readable: &[&str]| {
             let mut executor = Executor::cli("py", template);

@@ -26,11 +26,11 @@ pub struct StepOutput {
     pub elapsed_ms: Option<u64>,
 }
 
-/// Most executors that are shaken hands with beside one another: a coding agent's start takes a core for
-/// seconds, and its steps have a limit.
+/// Most executors to shake hands with at a time: a coding agent's start takes a core for seconds,
+/// and its steps have a limit.
 pub const AT_A_TIME: usize = 4;
 
-/// Keeps what a server that was just checked told of its tools, where it told anything.
+/// Stores the tools that a server listed when it was just checked, if it listed any.
 pub fn keep_tools(
     context: &Context,
     executor: &Executor,

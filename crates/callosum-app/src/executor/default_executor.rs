@@ -10,7 +10,7 @@ use crate::context::Context;
 use crate::explain;
 use crate::roster::Roster;
 
-/// What is set in `.calrc` so that a new executor comes behind the default one.
+/// Settings of `.calrc` that put a new executor behind the default one.
 #[derive(Debug)]
 pub struct StepsBack {
     id: String,
@@ -38,7 +38,7 @@ impl StepsBack {
         })
     }
 
-    /// Sets it. A `.calrc` that cannot be written is told of; the executor is registered all the same.
+    /// Writes the settings. If `.calrc` cannot be written, warns; the executor stays registered.
     pub fn apply(self, context: &mut Context) {
         let mut wishes = vec![(
             Address::Priority(self.id.clone()),

@@ -42,12 +42,13 @@ pub struct FoundOutput {
     pub reason: Option<String>,
     /// What helps, as far as that is known.
     pub hint: Option<String>,
-    /// Whether it was active and so not asked again: what stands in `PATH` now may be another program than passed.
+    /// Whether it was active and so not asked again: the program in `PATH` may be another one than
+    /// the one that passed.
     #[serde(skip)]
     pub is_unasked: bool,
 }
 
-/// Where servers of models are looked for.
+/// Lists the servers of models to look for.
 pub fn servers(context: &Context) -> Result<Vec<LocalServer>, CommandError> {
     let Some(value) = context.environment.get(SERVERS) else {
         return Ok(LocalServer::usual());
@@ -76,7 +77,7 @@ pub fn listening(
     Ok(found)
 }
 
-/// Enters a server, should it have a model; whoever is registered for it already stays as he is.
+/// Registers a server if it has a model. An executor that asks it already stays as it is.
 pub fn take_in_server(
     context: &Context,
     roster: &mut Roster<'_>,

@@ -111,7 +111,7 @@ impl ExecutorOutput {
     }
 }
 
-/// Says who takes tasks that name nobody, and why.
+/// Returns a line about the executor that gets tasks that name none, with the reason.
 pub fn next_line(choice: &Choice) -> String {
     match choice.next() {
         Some(next) => format!(

@@ -65,7 +65,8 @@ pub fn capability_of(name: &str) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// How a program that Callosum knows is started to speak the Agent Client Protocol.
+/// Returns the command that starts a program that Callosum knows as a speaker of the Agent Client
+/// Protocol.
 pub fn acp_command(known: &Known) -> Result<&'static str, CommandError> {
     let through = match known.speaks {
         Speaks::Dialect(dialect) => match Client::of(dialect).map(|client| client.acp) {

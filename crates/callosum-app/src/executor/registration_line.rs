@@ -1,7 +1,7 @@
-//! The command line that registers an executor as its entry stands.
+//! The command line that registers an executor with its current entry.
 //!
-//! It is what a hint shows where one word of an entry is wrong: the entry with that word put right,
-//! to be pasted. Deliberately not here: what the right word is (advice).
+//! A hint shows it if one word of an entry is wrong: the entry with that word corrected, to be
+//! pasted. Deliberately not here: which word is right (advice).
 
 use callosum_agents::discover::Known;
 use callosum_agents::registry::{Executor, Kind};

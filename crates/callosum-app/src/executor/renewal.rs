@@ -12,7 +12,7 @@ use callosum_agents::template::Template;
 use crate::executor::register::add;
 use crate::executor::registration_line::{bounds, worded};
 
-/// The bounds of which an entry has one.
+/// Options that an entry has at most one value of.
 pub const SINGLE: [&str; 6] = [
     "--api-key-env",
     "--argument",
@@ -37,7 +37,7 @@ pub fn has(executor: &Executor, option: &str) -> bool {
     bounds(executor).iter().any(|(named, _)| *named == option)
 }
 
-/// What an entry starts, or asks.
+/// Returns what an entry starts or asks.
 pub fn starts(executor: &Executor) -> [Option<&str>; 6] {
     [
         Some(executor.kind.as_str()),
@@ -49,7 +49,7 @@ pub fn starts(executor: &Executor) -> [Option<&str>; 6] {
     ]
 }
 
-/// Whether two entries start the same coding agent, whatever its options are.
+/// Whether two entries start the same coding agent; their options may differ.
 pub fn is_same_client(one: &Executor, other: &Executor) -> bool {
     let client = |executor: &Executor| {
         let template = Template::parse_for_client(&executor.command_template).ok()?;
@@ -91,22 +91,23 @@ pub fn left_of(standing: &Executor, other: &Executor) -> Vec<(&'static str, Stri
     left
 }
 
-/// What is said of bounds that stay though they were not given.
+/// Returns a notice about bounds that stay although they were not given.
 pub fn noted(standing: &Executor, renewed: &Executor, given: &Executor) -> Vec<String> {
     let now = bounds(renewed);
     let mut kept = left_of(standing, given);
     kept.retain(|bound| now.contains(bound));
-    let said = (!kept.is_empty()).then(|| {
+    let notice = (!kept.is_empty()).then(|| {
         format!(
             "kept from the entry of {}: {} (--replace starts from scratch)",
             standing.id,
             worded(&kept)
         )
     });
-    said.into_iter().collect()
+    notice.into_iter().collect()
 }
 
-/// What is said of the command of a program that Callosum knows and would start in another way.
+/// Returns a notice about the command of a program that Callosum knows and would start in another
+/// way.
 pub fn other_command(standing: &Executor) -> Option<String> {
     let known = Known::named(&standing.id)?.entry();
     (known.command_template != standing.command_template).then(|| {

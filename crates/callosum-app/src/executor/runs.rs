@@ -11,10 +11,10 @@ use crate::context::Context;
 use crate::delegate::{RunState, Runs, Ticket};
 use crate::{CommandError, Exit};
 
-/// How often a run that is waited for is looked at.
+/// Interval at which a run that is waited for is checked.
 const EACH: Duration = Duration::from_millis(100);
 
-/// How long a run may take to end that was cancelled.
+/// Time that a canceled run may take to end.
 const ENDS_WITHIN: Duration = Duration::from_secs(30);
 
 /// `callosum executor runs --json`.

@@ -1,9 +1,9 @@
-//! `callosum executor run`: what this program is to itself, as the subprocess that it is.
+//! `callosum executor run`: the executors that are part of this program, run as its subprocess.
 //!
 //! Hidden: it is started by a delegation. `scout` is the embedded executor and speaks the
 //! executor's protocol, one JSON request on standard input and one JSON answer on standard output;
 //! progress goes to standard error. The others speak to an executor that is no program: one job on
-//! standard input, and a line of JSON on standard output for whatever happens.
+//! standard input, and a line of JSON on standard output for each event.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What `ck` is asked at a search, and what is told of it.
+//! Searches with `ck`, and the report of its result.
 
 use callosum_search::find::{By, Proposal, Search};
 use schemars::JsonSchema;
@@ -17,9 +17,9 @@ pub struct CkOutput {
     pub failed: Option<String>,
 }
 
-/// Asks it for what a search looks for; nothing where it is not configured, or not to be asked.
+/// Asks `ck` for the hits of a search; none if it is not configured, or not to be asked.
 ///
-/// That it gave no answer is told, and is an error only where it alone was to be asked.
+/// A failure of `ck` is a warning, and an error only if it alone was to be asked.
 pub fn ask(
     context: &Context,
     search: &Search,
@@ -79,7 +79,7 @@ pub fn find(context: &Context) -> Result<Option<Ck<'_>>, CkError> {
     )
 }
 
-/// What helps.
+/// Returns a hint about a failure of `ck`.
 fn hint(ck: &Ck<'_>, error: &CkError) -> Option<String> {
     match error {
         CkError::Late(_) => Some(format!("index the tree once: {}", ck.preparation())),

@@ -1,6 +1,7 @@
-//! What is searched beside the tree: the ledger's answers, decisions, notes and beads.
+//! Collections that are searched besides the tree: the ledger's answers, decisions, notes and
+//! beads.
 //!
-//! What cannot be read is told where steps are told, and keeps nobody from searching the rest.
+//! Sources that cannot be read are reported as details, and do not stop the search of the rest.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
@@ -107,7 +108,7 @@ fn update_answers(
     Ok(())
 }
 
-/// Which answers fit into the index, the newest first.
+/// Decides which answers fit into the index, the newest first.
 struct AnswerBudget {
     most: u64,
     /// Bytes of the known answers that are as new as this one or newer, by its place.
@@ -142,7 +143,7 @@ impl AnswerBudget {
         added <= self.most
     }
 
-    /// Returns whether a known answer still fits beside what came since.
+    /// Returns whether a known answer still fits after the newer ones.
     fn keeps(&self, place: &str) -> bool {
         let newer = self.known.get(place).copied().unwrap_or_default();
         self.added.get().saturating_add(newer) <= self.most
@@ -197,15 +198,15 @@ fn decisions(notes: &Notes, stamp: &str) -> Vec<Document> {
     for decision in notes.decisions() {
         let last = decision.last_line.min(lines.len());
         let first = decision.line.saturating_sub(1).min(last);
-        let said = lines[first..last].join("\n") + "\n";
+        let passage = lines[first..last].join("\n") + "\n";
         by_time
             .entry(decision.ts.clone())
-            .and_modify(|known| known.text.push_str(&said))
+            .and_modify(|known| known.text.push_str(&passage))
             .or_insert(Document {
                 place: decision.ts,
                 stamp: stamp.to_owned(),
                 title: decision.title,
-                text: said.clone(),
+                text: passage.clone(),
             });
     }
     by_time.into_values().collect()
@@ -270,7 +271,7 @@ fn update_beads(
     Ok(())
 }
 
-/// What tells that a file is as it was; nothing where there is none.
+/// Returns a stamp that changes with the file; `None` if there is no file.
 fn stamp(disk: &Disk, path: &Path) -> Option<String> {
     let stat = disk.stat(path).ok()??;
     let since = stat.modified.duration_since(UNIX_EPOCH).ok()?;

@@ -1,6 +1,6 @@
-//! `callosum find`: passages of the tree, and what is kept beside it, by words and names.
+//! `callosum find`: passages of the tree and of the project's stored texts, by words and names.
 //!
-//! What is beside the tree, [`documents`] gathers; [`ck`] asks another program, where one is configured;
+//! [`documents`] gathers the stored texts; [`ck`] asks another program, if one is configured;
 //! [`show`] prints.
 
 pub mod ck;
@@ -79,15 +79,15 @@ pub fn in_tree(
     Ok(answer)
 }
 
-/// What came of a search.
+/// Result of a search.
 pub struct Answer {
     /// The passages, the best first.
     pub found: Vec<SearchHit>,
-    /// What `ck` had to say, where it was asked.
+    /// Report about `ck`, if it was asked.
     pub ck: Option<CkOutput>,
 }
 
-/// Where and how much is looked at, as an agent says it.
+/// Scope and size of a search, as an agent asks for them.
 pub struct Narrowing<'a> {
     /// The files and folders; none is all.
     pub paths: &'a [String],
@@ -97,7 +97,7 @@ pub struct Narrowing<'a> {
     pub whole: bool,
 }
 
-/// Passages of the tree and of what is kept beside it, each as a text, the best first.
+/// Returns passages of the tree and of stored texts, each as a text, the best first.
 pub fn passages(
     context: &Context,
     query: &str,
@@ -118,7 +118,7 @@ pub fn passages(
     Ok(found.iter().map(shown).collect())
 }
 
-/// Looks, in an index that is made anew where it is damaged.
+/// Searches. A damaged index is built again from scratch.
 pub fn searched(context: &Context, search: &mut Search) -> Result<Answer, CommandError> {
     let (proposals, ck) = ck::ask(context, search)?;
     search.proposals = proposals;
@@ -163,7 +163,7 @@ fn without_secrets(found: SearchHit) -> SearchHit {
     }
 }
 
-/// What is looked for, in which there must be a word.
+/// Parses a query, which must have a word.
 pub fn asked(query: &str) -> Result<Query, CommandError> {
     let ask = Query::read(query);
     if ask.units.is_empty() {
@@ -175,8 +175,8 @@ pub fn asked(query: &str) -> Result<Query, CommandError> {
     Ok(ask)
 }
 
-/// A path that a person typed, from the root: as a shell completes it, from the folder where the person stands or from the top
-/// of the disk; from the root where it is there alone.
+/// Converts a path that a person typed to one from the root. As a shell completes it, it is
+/// relative to the current folder or absolute; it is relative to the root if it only exists there.
 pub fn from_root(context: &Context, path: &str) -> String {
     let root = context.tree();
     let is_there = |path: &Path| context.disk.exists(path).unwrap_or(false);
@@ -210,8 +210,8 @@ fn file(context: &Context) -> std::path::PathBuf {
     context.project.homes.search_index(context.tree())
 }
 
-/// The model that is installed. One that cannot be used is told of, and searched without, unless it
-/// alone was asked.
+/// Opens the installed model. If it cannot be used, warns, and the search goes on without it,
+/// unless only the model was asked.
 fn model(context: &Context, by: By) -> Result<Option<Model>, IndexOrTree> {
     let folder = context.project.homes.model();
     let is_needed = by == By::Meaning;

@@ -1,4 +1,4 @@
-//! What was found, as it is printed.
+//! Prints hits.
 
 use std::fmt::Write as _;
 
@@ -8,10 +8,10 @@ use callosum_search::find::{Query, SearchHit, TREE};
 
 use crate::find::FoundOutput;
 
-/// How many lines of a passage are shown where it is not shown as a whole.
+/// Number of lines that are shown of a passage, unless it is shown as a whole.
 const SHOWN_LINES: usize = 3;
 
-/// How much of a line is shown, in characters.
+/// Characters of a line that are shown at most.
 const SHOWN_WIDTH: usize = 160;
 
 /// Returns a passage as text for an agent: where it is, what it is, and its lines as a quote.
@@ -36,7 +36,8 @@ pub fn lines(found: &SearchHit, ask: &Query, whole: bool) -> String {
     all
 }
 
-/// Where it stands, as a citation names it; what is beside the tree with its collection before it.
+/// Returns the place of a hit in the form of a citation; outside the tree, with its collection
+/// before it.
 pub fn place(found: &SearchHit) -> String {
     let place = on_one_line(&found.place);
     if found.collection != TREE {

@@ -1,4 +1,4 @@
-//! [`Budget`]: what one goal may use up, in tokens or in US dollars.
+//! [`Budget`]: limit of one goal, in tokens or in US dollars.
 
 use callosum_arbiter::budget::Money;
 use callosum_arbiter::kernel::RunCaps;

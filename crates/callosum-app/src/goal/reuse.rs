@@ -32,7 +32,8 @@ const DIMENSIONS: usize = 512;
 /// Cosine of two goals from which on one is a hint for the other.
 const SIMILAR: f64 = 0.6;
 
-/// What makes two goals the same: their text, and what a plan for them may do.
+/// Key of a stored plan: the text of its goal, and the limits of a plan for it. Goals with equal
+/// keys are the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlanKey {
     /// The goal.
@@ -73,7 +74,7 @@ pub enum Lookup {
     None,
 }
 
-/// What the signed bytes have beside the source.
+/// Header that is signed together with the source.
 #[derive(Debug, Serialize, Deserialize)]
 struct Origin {
     format: u32,

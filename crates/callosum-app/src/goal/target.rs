@@ -1,7 +1,8 @@
-//! [`Delegation`]: where the planning of a goal runs, decided by the delegation engine (CCOS-DEL-2).
+//! [`Delegation`]: the place that plans a goal, chosen by the delegation engine (CCOS-DEL-2).
 //!
-//! The models that are ready are offers, the mesh's routing matrix is the static map, and the constitution is the
-//! policy. If no model is chosen, the goal stays in the evaluator, with a built-in plan.
+//! The models that are ready are offers, the mesh's routing matrix is the static map, and the
+//! constitution is the policy. If no model is chosen, the goal stays in the evaluator, with a
+//! built-in plan.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;

@@ -1,7 +1,7 @@
-//! [`Trail`]: what the journal has about goals: proposals, loans of intents, and outcomes.
+//! [`Trail`]: records of the journal about goals: proposals, loans of intents, and outcomes.
 //!
-//! A record is a `decision` with the word of its kind as status and the rest under `goal`. Start with [`record`] and
-//! [`Trail::read`]. Format: `docs/reference/delegation-engine.md`.
+//! A record is a `decision` with the word of its kind as status and the rest under `goal`. Start
+//! with [`record`] and [`Trail::read`]. Format: `docs/reference/delegation-engine.md`.
 
 use std::collections::BTreeMap;
 

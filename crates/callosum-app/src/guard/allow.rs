@@ -49,7 +49,7 @@ impl PermitOutput {
         }
     }
 
-    /// How long it holds, for people.
+    /// Returns the term of the permission, for people.
     pub fn term(&self) -> String {
         match (&self.until, self.once) {
             (None, false) => "for good".to_owned(),

@@ -1,4 +1,4 @@
-//! `callosum guard check`: what the guard says to one command.
+//! `callosum guard check`: the guard's verdict on one command.
 
 use std::fmt::Write as _;
 

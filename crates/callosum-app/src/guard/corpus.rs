@@ -1,10 +1,10 @@
-//! `callosum guard test`: how well the guard does on a file of commands.
+//! `callosum guard test`: accuracy of the guard over a file of commands.
 
 use callosum_guard::Decision;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a line looks like.
+/// Format of a line, for error messages.
 pub const FORM: &str = r#"each line is {"id": "1", "command": "ls", "expect": "allow"}"#;
 
 /// One line of a corpus.

@@ -1,4 +1,4 @@
-//! `callosum guard explain`: how the guard came to what it says.
+//! `callosum guard explain`: the steps that led to the guard's verdict.
 
 use std::fmt::Write as _;
 

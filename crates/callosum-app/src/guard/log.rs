@@ -1,4 +1,4 @@
-//! `callosum guard log`: what the guard has decided.
+//! `callosum guard log`: decisions of the guard.
 
 use serde_json::{Map, Value};
 

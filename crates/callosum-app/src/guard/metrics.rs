@@ -1,4 +1,5 @@
-//! `callosum guard metrics`: what the guard did in this project, and what agents did after a refusal.
+//! `callosum guard metrics`: counters of the guard in this project, and of what agents did after a
+//! denial.
 
 use callosum_intervention::knowledge::refusal::Reactions;
 use callosum_metrics::{CakeMetrics, Histogram};

@@ -1,4 +1,4 @@
-//! What the guard must know of the folder that a command is asked about in.
+//! Gathers the facts that the guard needs about the folder of a command.
 
 use std::path::Path;
 use std::time::Duration;
@@ -10,15 +10,15 @@ use callosum_guard::{CommandAnalysis, Decision, Facts, Policy, Verdict};
 
 use crate::context::Context;
 
-/// How long a look at repositories may take at a terminal, where a person waits for it.
+/// Timeout for a look at repositories at a terminal, where a person waits for it.
 const LOOK: Duration = Duration::from_secs(2);
 
-/// What is permitted in the project.
+/// Returns the permissions of the project.
 pub fn permissions(context: &Context) -> Permissions {
     Permissions::of(&context.disk, &context.project.homes, context.state())
 }
 
-/// What a hook would know that is called in this folder with this command.
+/// Returns the facts that a hook would have if it were called in this folder with this command.
 pub fn facts_for(context: &Context, command: &str) -> Facts {
     facts_besides(context, &facts(context), command)
 }
@@ -52,7 +52,7 @@ pub fn with_blast_radius(context: &Context, look: Option<&Look>, mut verdict: Ve
     verdict
 }
 
-/// The same, where what is known whatever the command is known already.
+/// The same, given the facts that do not depend on the command.
 pub fn facts_besides(context: &Context, facts: &Facts, command: &str) -> Facts {
     let cwd = facts.cwd.as_deref().map(Path::new);
     let home = facts.home.as_deref().map(Path::new);
@@ -67,7 +67,8 @@ pub fn facts_besides(context: &Context, facts: &Facts, command: &str) -> Facts {
     analysis.facts().clone()
 }
 
-/// What a hook would know that is called in this folder, whatever the command.
+/// Returns the facts that a hook would have in this folder, without those that depend on the
+/// command.
 pub fn facts(context: &Context) -> Facts {
     let real = |path: &Path| {
         context

@@ -44,7 +44,7 @@ fn output(
     levels: &[(Reach, RuleLevel)],
 ) -> RuleOutput {
     let default = severity.decision(policy.strictness);
-    // The last one counts: a project's stands behind the user's.
+    // The last one counts: a project's level comes after the user's.
     let set = levels
         .iter()
         .rfind(|(_, level)| callosum_guard::current_id(&level.rule) == id);

@@ -87,7 +87,7 @@ fn recorded(context: &Context) -> Result<Vec<String>, DiskError> {
     Ok(text.lines().map(str::to_owned).collect())
 }
 
-/// Which of the recorded lines are meant.
+/// Selection of the recorded lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Excluded {
     /// All of them.

@@ -66,7 +66,7 @@ pub struct InitOutput {
     pub dry_run: bool,
 }
 
-/// What [`create_files`] did.
+/// Result of [`create_files`].
 #[derive(Default)]
 pub struct Created {
     /// The files that were created.
@@ -74,7 +74,7 @@ pub struct Created {
     /// The number of entries that were imported.
     pub adopted: u64,
     archives: u64,
-    /// What has an archive's name and is none.
+    /// Files with an archive's name that are no archives.
     passed_over: Vec<PathBuf>,
 }
 

@@ -57,7 +57,7 @@ pub fn ledger(context: &Context) -> Result<u64, CommandError> {
     let failed = |error: DiskError| store::disk_failed(&error);
     let is_moving = disk.exists(&folder.join(MOVING)).map_err(failed)?;
     let is_there = has_any(disk, &folder, &LEDGER).map_err(failed)?;
-    // State in the tree is the project's own: what the machine has beside it is not merged into it.
+    // State in the tree is the project's own: the machine's state of it is not merged into it.
     if !is_there || !is_moving && is_initialized(disk, root).map_err(failed)? {
         return Ok(0);
     }
@@ -304,7 +304,8 @@ mod tests {
         *,
     };
 
-    /// Whatever a crash leaves of a move, the place of the state has all of it, and `init` run again ends the move.
+    /// After any crash during a move, the place of the state has all of it, and `init` run again
+    /// ends the move.
     #[test]
     fn a_move_that_is_cut_short_loses_nothing_and_is_ended_later() {
         let root = Path::new(ROOT);

@@ -283,7 +283,8 @@ mod tests {
     use crate::init::moving::{samples, sessions_place};
     use callosum_config::StatePlace;
 
-    /// Whatever a crash leaves of a move, the place of the state has all of it, and the same command ends the move.
+    /// After any crash during a move, the place of the state has all of it, and the same command
+    /// ends the move.
     #[test]
     fn a_ledger_moved_out_survives_every_crash() {
         let (homes, root) = (samples::homes(), Path::new(samples::ROOT));

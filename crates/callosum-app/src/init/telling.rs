@@ -1,5 +1,5 @@
-//! What a person is told of what `init` did: a line for the files, one for each client's settings, and who was left
-//! out.
+//! Prints what `init` did: a line for the files, one for each client's settings, and the clients
+//! that were left out.
 
 use callosum_session::system::Surveyed;
 use schemars::JsonSchema;

@@ -1,8 +1,10 @@
-//! The intent at work, for the text that a session starts with: found in bounded time, however long the journal is.
+//! The intent at work, for the text that a session starts with: found in bounded time, however long
+//! the journal is.
 //!
-//! The journal also has each decision of the guard, so a search through all of it may take longer than a hook may. A file
-//! beside the locks has the intent at work and the place in the journal up to which that is known. Each change of an intent writes
-//! it; [`at_start`] searches on from there. It is derived and safe to lose (`docs/formats/intents.md`).
+//! The journal also has each decision of the guard, so a search through all of it may take longer
+//! than a hook may. A file next to the locks has the intent at work and the place in the journal up
+//! to which that is known. Each change of an intent writes it; [`at_start`] searches on from there.
+//! It is derived and safe to lose (`docs/formats/intents.md`).
 
 use callosum_client::hook::CurrentIntent;
 use callosum_host::{Disk, DiskError};

@@ -1,4 +1,4 @@
-//! `callosum ledger diff`: how two entries differ.
+//! `callosum ledger diff`: differences between two entries.
 
 use callosum_ledger::Entry;
 use schemars::JsonSchema;

@@ -3,7 +3,7 @@
 use callosum_ledger::Entry;
 use serde_json::Value;
 
-/// What a row of the table has.
+/// Columns of the exported table.
 pub const COLUMNS: [&str; 13] = [
     "task_id",
     "timestamp",

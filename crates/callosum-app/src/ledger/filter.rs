@@ -1,4 +1,4 @@
-//! Which entries are meant, as `ledger query` and `ledger export` are told.
+//! Filters of `ledger query` and `ledger export`.
 
 use callosum_host::Clock;
 use callosum_ledger::Query;
@@ -6,7 +6,7 @@ use callosum_ledger::Query;
 use crate::moment::Moment;
 use crate::{CommandError, Exit};
 
-/// Which ledger entries are meant; an absent value excludes nothing.
+/// Selection of ledger entries; an absent value excludes nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
     /// The executor's id.
@@ -26,7 +26,8 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Those of an executor, with this text, from a time on that is said as a person says it.
+    /// Selects entries of an executor, with this text, since a time that is written as a person
+    /// writes it.
     pub fn of(
         executor: Option<String>,
         text: Option<String>,

@@ -1,4 +1,4 @@
-//! `callosum ledger prove`: a file that shows an entry to somebody who has nothing else.
+//! `callosum ledger prove`: writes a file that proves an entry to someone who has nothing else.
 
 use callosum_ledger::proof::ProveError;
 

@@ -28,7 +28,7 @@ pub struct RecoverOutput {
     pub not_in_journal: Vec<String>,
 }
 
-/// The answer is no where something is still not what it was; what, was told.
+/// Fails with [`Exit::No`] if a part is still not what it was; the parts have been reported.
 pub fn answer(output: &RecoverOutput) -> Result<(), CommandError> {
     if output.not_in_journal.is_empty() {
         Ok(())

@@ -1,4 +1,4 @@
-//! `callosum ledger stats`: how much there is, from whom, and what it spared.
+//! `callosum ledger stats`: number of entries, by executor, and the work that the ledger saved.
 
 use std::collections::BTreeMap;
 

@@ -5,10 +5,10 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Nobody has written for so long: they are done.
+/// The file counts as finished after this time without a write.
 pub const QUIET: Duration = Duration::from_millis(500);
 
-/// Somebody who never stops is not waited for any longer.
+/// Maximum time to wait for a writer that never stops.
 pub const MOST: Duration = Duration::from_secs(5);
 
 /// `callosum mesh bridge --json`.

@@ -192,13 +192,14 @@ pub enum Want {
     Take(String),
 }
 
-/// Resolves a conflict: writes the file if it has to change, closes the conflict, completes its task and sends both agents a
-/// message.
+/// Resolves a conflict: writes the file if it has to change, closes the conflict, completes its
+/// task and sends both agents a message.
 ///
 /// The file is replaced in one step, and its old bytes stay with the conflict for seven days.
 ///
 /// # Errors
-/// If there is no such conflict, the choice cannot be made, or the file changes meanwhile. Nothing is written then.
+/// If there is no such conflict, the choice cannot be made, or the file changes during the call.
+/// Nothing is written then.
 pub fn resolve(
     context: &Context,
     voice: &Author,

@@ -55,7 +55,8 @@ pub fn configured(context: &Context) -> String {
     digest_sources::configured(disk, environment, &sources, context.tree())
 }
 
-/// What there is beside the mesh, in the project in which it is asked.
+/// Collects the parts of a digest that do not come from the mesh, in the project in which it is
+/// asked for.
 pub fn beside(
     context: &Context,
     mesh: &Mesh,
@@ -90,7 +91,7 @@ pub fn beside(
     })
 }
 
-/// What the project has.
+/// Returns the digest sources of the project.
 pub fn project(context: &Context, agent: &AgentName, since: Option<Timestamp>) -> Vec<Source> {
     let session = Session {
         disk: &context.disk,

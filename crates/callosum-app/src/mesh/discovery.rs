@@ -1,4 +1,4 @@
-//! `callosum mesh discovery`: what one agent found out and tells all.
+//! `callosum mesh discovery`: findings that one agent shares with all others.
 
 use callosum_mesh::Mesh;
 use schemars::JsonSchema;

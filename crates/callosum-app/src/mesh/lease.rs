@@ -1,4 +1,4 @@
-//! `callosum mesh lease`: who works on which file.
+//! `callosum mesh lease`: leases of agents on files.
 
 use callosum_evidence::secrets;
 use callosum_evidence::terminal_escape::on_one_line;
@@ -45,7 +45,7 @@ pub fn absolute(context: &Context, path: &std::path::Path) -> Result<String, Com
         CommandError::because(Exit::Usage, what, &error)
     })?;
     let path = real.to_string_lossy().into_owned();
-    // Others are told of it masked, so that two such files would be one.
+    // Other agents see the path masked, so that two such files would look like one.
     let masked = secrets::mask(&path);
     if masked.found.is_empty() {
         return Ok(path);

@@ -1,4 +1,4 @@
-//! `callosum mesh message`: what one agent says to another, and how far it has come.
+//! `callosum mesh message`: messages between agents, and their delivery state.
 
 use callosum_arbiter::nearest::nearest;
 use callosum_mesh::Author;
@@ -60,7 +60,7 @@ impl MessageOutput {
     }
 }
 
-/// What is said where a message that was just sent can reach nobody; `None` where it may.
+/// Returns the error for a message that was just sent and cannot be delivered; `None` if it may be.
 pub fn undeliverable(context: &Context, id: &str) -> Result<Option<CommandError>, CommandError> {
     let mut mesh = open::mesh_again(context)?;
     let board = mesh.board().map_err(|error| open::explain(&error))?;

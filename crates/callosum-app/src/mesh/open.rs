@@ -16,7 +16,7 @@ use callosum_mesh::{Author, Mesh, MeshError, mesh_store};
 use crate::context::Context;
 use crate::{CommandError, Exit, many};
 
-/// What is to be done where a command may not write, as in an agent's sandbox.
+/// Hint for a command that may not write, as in an agent's sandbox.
 const BY_TOOLS: &str =
     "in a sandbox, use the tools task, message, discovery and lease of the MCP server callosum";
 
@@ -38,7 +38,7 @@ pub fn mesh_again(context: &Context) -> Result<Mesh, CommandError> {
     mesh_with(context, settings(context).unwrap_or_default())
 }
 
-/// The settings; the defaults and what is wrong, of which is warned, where they cannot be used.
+/// Returns the settings. If they cannot be used, warns, and returns the defaults with the fault.
 fn settings_or_warning(context: &Context) -> (MeshSettings, Option<MeshSettingsError>) {
     match settings(context) {
         Ok(settings) => (settings, None),
@@ -74,8 +74,8 @@ pub fn unusable(error: &MeshSettingsError) -> CommandError {
     CommandError::because(Exit::Environment, what, error)
 }
 
-/// The same, after what is due by itself was done, and what somebody wrote into the bridge file taken over; on a full disk
-/// it is as the log has it, and whoever appends is told by the log whether there is room.
+/// The same, after due work was done and edits of the bridge file were applied. On a full disk the
+/// mesh has the state of the log; an append then fails with the log's own error.
 pub fn synced(context: &Context) -> Result<Mesh, CommandError> {
     let mut mesh = mesh(context)?;
     look_at_bridge(context, &mut mesh)?;
@@ -100,8 +100,9 @@ pub fn readable(context: &Context) -> Result<(Mesh, bool), CommandError> {
     Ok((mesh, is_writable))
 }
 
-/// The same. A configuration that cannot be used stands in nobody's way who only looks: it is warned of and given beside
-/// the mesh, which is as the log has it. What is due waits for who does what to be known.
+/// The same. An unusable configuration does not keep a reader from reading: it is a warning, and is
+/// returned with the mesh, which has the state of the log. Due work waits until the configuration
+/// can be used.
 pub fn readable_anyway(
     context: &Context,
 ) -> Result<(Mesh, bool, Option<MeshSettingsError>), CommandError> {
@@ -110,7 +111,7 @@ pub fn readable_anyway(
     let is_writable = mesh.is_writable().map_err(|error| explain(&error))?;
     if is_writable && fault.is_none() {
         match bring_in_line(context, &mut mesh) {
-            // Whoever holds the lock all the while is in nobody's way who only looks.
+            // A process that holds the lock all the time must not block a reader.
             Err(error) if error.is_busy() => {
                 let bridge = Bridge::of(&context.disk, &mesh);
                 warn_of_bridge(context, &bridge, &error);
@@ -125,8 +126,8 @@ fn look_at_bridge(context: &Context, mesh: &mut Mesh) -> Result<(), CommandError
     bring_in_line(context, mesh).map_err(|error| explain(&error))
 }
 
-/// Does what is due, and takes over what somebody wrote. On a full disk, and where the file or what is kept beside it cannot
-/// be used, it warns that this has to wait: the log is whole.
+/// Does due work, and applies edits of the bridge file. On a full disk, or if the bridge file or
+/// its companion files cannot be used, warns that this has to wait: the log is complete.
 fn bring_in_line(context: &Context, mesh: &mut Mesh) -> Result<(), MeshError> {
     let bridge = Bridge::of(&context.disk, mesh);
     match mesh.settle().and_then(|()| bridge.sync(mesh)) {
@@ -161,8 +162,9 @@ fn write_outputs(context: &Context, mesh: &mut Mesh) {
     }
 }
 
-/// Shows in the bridge file what was just done. It is in the log, so that a file which cannot be written is no reason to do
-/// it again: that is a warning. Where it is not known who does what, of which is warned before, it is left as it is.
+/// Writes what was just done to the bridge file. The log has it already, so a bridge file that
+/// cannot be written is no reason to do it again, only for a warning. If the configuration cannot
+/// be used, which was warned about before, the file is left as it is.
 pub fn show_done(context: &Context, mesh: &mut Mesh) {
     if !is_known_who_does_what(context) {
         return;
@@ -218,7 +220,7 @@ pub fn tell(context: &Context, bridge: &Bridge, synced: &Synced) {
     }
 }
 
-/// Does what somebody wants done, between two looks at the bridge file.
+/// Carries out a command, between two syncs of the bridge file.
 pub fn given(
     context: &Context,
     order: Command,
@@ -231,8 +233,9 @@ pub fn given(
     given_to(context, &mut mesh, order, voice)
 }
 
-/// Who speaks, with their session: where the client does not say which it is, that is seen by the process which it is. A client
-/// that asks by a tool and of which no session is known has one of its own with each server that it starts.
+/// Returns the author with their session. If the client does not name its session, it is found by
+/// the client's process. A client that asks by a tool and has no known session gets one per server
+/// that it starts.
 pub fn with_session(
     context: &Context,
     mesh: &mut Mesh,
@@ -244,8 +247,8 @@ pub fn with_session(
         let above = mesh.session_above(&voice, &ancestors);
         voice.session_id = above.map_err(|error| explain(&error))?;
         // Where no process is looked at, its hooks may know the session by another name.
-        let is_told_by_process = !ancestors.is_empty() && context.is_asked_by_tool();
-        if voice.session_id.is_none() && is_told_by_process {
+        let is_known_by_process = !ancestors.is_empty() && context.is_asked_by_tool();
+        if voice.session_id.is_none() && is_known_by_process {
             voice.session_id = Some(format!("mcp-{}", std::process::id()));
         }
     }
@@ -271,7 +274,7 @@ pub fn given_to(
     Ok(events)
 }
 
-/// Leaves a task, unless one stands for it already; gives the id of the one that is there then.
+/// Adds a task, unless an equivalent one exists; returns the id of the task that exists then.
 pub fn left(
     context: &Context,
     mesh: &mut Mesh,
@@ -286,7 +289,8 @@ pub fn left(
     Ok(id)
 }
 
-/// What is said to an agent of which another session is in the way; `None` where it is not that.
+/// Returns the error for an agent that is blocked by another session of its own; `None` for other
+/// errors.
 fn own_other(error: &MeshError, voice: &Author) -> Option<CommandError> {
     let MeshError::Refused(refusal) = error else {
         return None;
@@ -302,10 +306,10 @@ fn own_other(error: &MeshError, voice: &Author) -> Option<CommandError> {
         }
         _ => return None,
     };
-    let said = CommandError::new(exit_of(refusal), what);
+    let failure = CommandError::new(exit_of(refusal), what);
     Some(match hint_of(refusal, "claim") {
-        Some(hint) => said.hint(hint),
-        None => said,
+        Some(hint) => failure.hint(hint),
+        None => failure,
     })
 }
 
@@ -314,7 +318,7 @@ pub fn explain(error: &MeshError) -> CommandError {
     explain_verb(error, "claim")
 }
 
-/// What somebody wants done to a task, as it is typed.
+/// Returns the command-line verb of a command for a task.
 fn verb_of(order: &Command) -> &'static str {
     match order {
         Command::Complete { .. } => "done",
@@ -326,10 +330,10 @@ fn verb_of(order: &Command) -> &'static str {
 fn explain_verb(error: &MeshError, verb: &str) -> CommandError {
     match error {
         MeshError::Refused(refusal) => {
-            let said = CommandError::from_error(exit_of(refusal), refusal);
+            let failure = CommandError::from_error(exit_of(refusal), refusal);
             match hint_of(refusal, verb) {
-                Some(hint) => said.hint(hint),
-                None => said,
+                Some(hint) => failure.hint(hint),
+                None => failure,
             }
         }
         MeshError::Faults(faults) => CommandError::because(Exit::Usage, "invalid event", faults),
@@ -342,11 +346,11 @@ fn explain_verb(error: &MeshError, verb: &str) -> CommandError {
             CommandError::from_error(Exit::No, error).hint(hint)
         }
         MeshError::Journal(_) | MeshError::Disk(_) => {
-            let said = CommandError::because(Exit::Environment, "cannot use the mesh", error);
+            let failure = CommandError::because(Exit::Environment, "cannot use the mesh", error);
             if error.is_unwritable() {
-                said.hint(BY_TOOLS)
+                failure.hint(BY_TOOLS)
             } else {
-                said.hint("callosum doctor")
+                failure.hint("callosum doctor")
             }
         }
     }

@@ -21,7 +21,7 @@ use crate::{CommandError, Exit};
 /// The lock under which an agent takes its turn; no agent has such a name.
 const LOCK: &str = "@lock";
 
-/// How long others are waited for who take theirs.
+/// Time to wait for other processes that take their turn.
 const LOCKED_FOR: Duration = Duration::from_secs(5);
 
 /// `callosum mesh publish --json`.
@@ -79,7 +79,7 @@ pub fn before(mesh: &Mesh, draft: &Draft) -> Result<Option<Event>, CommandError>
     known.map_err(|error| open::explain(&error.into()))
 }
 
-/// An event as it stands in the log, and what is known of it there.
+/// Returns the output for an event of the log, with its known durability.
 pub fn told(event: &Event, repeated: bool, durability: Option<Durability>) -> PublishOutput {
     let cursor = Cursor {
         origin: Some(event.origin.clone()),
@@ -117,10 +117,11 @@ pub fn dry(topic: &Topic, voice: &Author, payload: Value) -> PublishOutput {
     }
 }
 
-/// Takes this agent's turn to publish, which is written down before it does: of several that come at once one has it. Else
-/// how long it has to wait. Since it first asked, time is counted by what has gone by, whatever is done to the clock.
+/// Takes this agent's turn to publish, and records it before the agent does. Of several concurrent
+/// processes one gets it. Else returns the time to wait. From the first request on, time is
+/// measured by a monotonic clock, so that changes of the clock have no effect.
 ///
-/// On a full disk it cannot be written down: whether the event has room the log says.
+/// On a full disk the turn cannot be recorded: the log decides whether the event has room.
 pub fn take_turn(
     context: &Context,
     stamp: &Path,

@@ -1,4 +1,5 @@
-//! `callosum mesh route`: which agent does which kind of task. Nothing is routed until a person configures it.
+//! `callosum mesh route`: routes from categories of tasks to agents. Nothing is routed until a
+//! person configures it.
 
 use std::fmt::Write as _;
 

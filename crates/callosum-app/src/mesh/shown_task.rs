@@ -116,7 +116,7 @@ impl OutputReceiptOutput {
 impl MeshTaskOutput {
     /// Returns what is printed about a task; its intents are those of `graph`.
     pub fn of(board: &Board, task: &Task, graph: &Graph, now: Timestamp) -> Self {
-        // Where nothing may be written nobody has given back yet what ran out.
+        // If nothing may be written, expired claims have not been released yet.
         let claim = task.claim_at(now);
         let text = |key: &str| task.other.get(key)?.as_str().map(str::to_owned);
         Self {

@@ -17,10 +17,10 @@ pub const MARKS: [(&str, &str, Option<&str>); 5] = [
     ("OPENCODE", "opencode", None),
 ];
 
-/// Who speaks where no client does.
+/// Author of commands that no client makes.
 pub const PERSON: &str = "person";
 
-/// Who speaks where a client asks that does not say its name.
+/// Author of requests of a client that does not give its name.
 const UNNAMED: &str = "unknown";
 
 /// Returns the agent that runs this program, as its client's environment says.
@@ -38,7 +38,7 @@ pub fn agent_in(environment: &Environment) -> Option<&'static str> {
     mark.map(|(_, name, _)| *name)
 }
 
-/// Who speaks where a client asks by a tool of ours: as the client says of itself.
+/// Returns the author of a tool call of ours: the client, as it names itself.
 pub fn asking(context: &Context) -> Author {
     let asker = context.asker();
     let named = Some(asker.agent.as_str()).filter(|_| asker.agent != Agent::default());

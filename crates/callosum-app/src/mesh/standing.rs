@@ -1,4 +1,4 @@
-//! [`MeshStatus`]: how the mesh of this machine stands, for who looks at everything at once.
+//! [`MeshStatus`]: state of this machine's mesh, for an overview of everything.
 
 use callosum_mesh::board::Tally;
 use callosum_mesh::bridge::Bridge;
@@ -32,7 +32,7 @@ pub struct MeshStatus {
 }
 
 impl MeshStatus {
-    /// How it stands; `None` where there is none yet. Locks, mends and makes nothing.
+    /// Reads the state; `None` if there is no mesh yet. Locks, repairs and creates nothing.
     pub fn gather(context: &Context) -> Result<Option<Self>, MeshError> {
         let folder = context.project.homes.mesh();
         if !mesh_store::is_begun(&context.disk, &folder)? {

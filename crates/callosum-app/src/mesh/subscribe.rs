@@ -1,4 +1,5 @@
-//! `callosum mesh subscribe`: what is told from now on, or from where one stood, whether a daemon serves or not.
+//! `callosum mesh subscribe`: events from now on, or from a saved position, with or without a
+//! daemon.
 
 use std::time::Duration;
 
@@ -21,13 +22,14 @@ pub const LOOK: Duration = Duration::from_millis(50);
 /// Events that are read at once.
 pub const BATCH: usize = 64;
 
-/// How often the state is written down while there is always something new.
+/// Interval at which the state is saved while new events keep coming.
 pub const KEEP: Duration = Duration::from_millis(100);
 
 /// Lines that are read ahead.
 pub const LINES: usize = 64;
 
-/// What is missing, as the daemon says it. That it can tell nothing more it says last, and is gone then.
+/// Returns the notice about missing events that the daemon sent. Its message that it can send
+/// nothing more is the last one before it goes, and has no notice.
 pub fn notice(kind: &str, data: &Value) -> Option<Notice> {
     let text = |key: &str| data[key].as_str().unwrap_or_default().to_owned();
     let count = data["count"].as_u64().unwrap_or_default();
@@ -56,15 +58,15 @@ pub enum Taken {
 
 /// Explains why the state of a subscription cannot be used.
 pub fn state_failed(error: &SubscriptionError) -> CommandError {
-    let said = CommandError::because(Exit::Environment, "cannot use the state file", error);
+    let failure = CommandError::because(Exit::Environment, "cannot use the state file", error);
     match error {
         SubscriptionError::Form { path, .. } | SubscriptionError::Newer { path, .. } => {
             let path = on_one_line(&path.display().to_string());
-            said.hint(format!("mv {path} {path}.other"))
+            failure.hint(format!("mv {path} {path}.other"))
         }
         SubscriptionError::Taken(path) => {
             let path = on_one_line(&path.display().to_string());
-            said.hint(format!("callosum mesh subscribe --state {path}.2"))
+            failure.hint(format!("callosum mesh subscribe --state {path}.2"))
         }
         SubscriptionError::Disk(error) => {
             let folder = error.path.parent().unwrap_or(&error.path);
@@ -74,7 +76,7 @@ pub fn state_failed(error: &SubscriptionError) -> CommandError {
             } else {
                 "ls -ld"
             };
-            said.hint(format!("{way} {folder}"))
+            failure.hint(format!("{way} {folder}"))
         }
     }
 }

@@ -1,5 +1,5 @@
-//! [`Subscription`]: what one who subscribes remembers from one start to the next: how far it has heard, and what it
-//! wants told that nobody has taken yet.
+//! [`Subscription`]: state that a subscriber keeps from one start to the next: its position, and the events that it
+//! read and has not delivered yet.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -16,12 +16,13 @@ const FORMAT: u32 = 1;
 /// Most events that wait to be taken. No more are read while there are so many.
 pub const MOST_PENDING: usize = 1000;
 
-/// What is remembered, in a file where there is one.
+/// State of a subscriber, in a file if one is given.
 #[derive(Debug)]
 pub struct Subscription {
     disk: Disk,
     path: Option<PathBuf>,
-    /// Held as long as this lives: of two who remember in one file each would forget what the other wants told.
+    /// Held as long as this lives: two subscribers with one file would each overwrite the other's
+    /// pending events.
     _lock: Option<FileLock>,
     /// The position in the log, if one is known.
     pub cursor: Option<Cursor>,
@@ -29,7 +30,7 @@ pub struct Subscription {
     pub pending: VecDeque<Value>,
 }
 
-/// What follows the file's name in that of its lock.
+/// Suffix of the lock's file name.
 const LOCK: &str = ".lock";
 
 #[derive(Deserialize, Serialize)]
@@ -46,7 +47,7 @@ struct Version {
     format: u32,
 }
 
-/// Why what was remembered cannot be used.
+/// A state that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum SubscriptionError {
     /// The file cannot be read or written.
@@ -60,7 +61,7 @@ pub enum SubscriptionError {
     Form {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// Fault of the content.
         reason: String,
     },
     /// A newer version of the program wrote it.
@@ -74,8 +75,8 @@ pub enum SubscriptionError {
 }
 
 impl Subscription {
-    /// What stands in the file, or in the one that a link there leads to; nothing where there is none. Nobody else opens it
-    /// until this is dropped.
+    /// Opens the file, or the one that a link there leads to; the state is empty if there is none.
+    /// No other process opens it until this is dropped.
     pub fn open(disk: &Disk, path: Option<PathBuf>) -> Result<Self, SubscriptionError> {
         let path = path.map(|path| disk.canonicalize(&path).unwrap_or(path));
         let lock = match &path {

@@ -1,4 +1,4 @@
-//! `callosum mesh tail`: what was told, and what is told next.
+//! `callosum mesh tail`: prints past events, and new ones as they come.
 
 use std::time::Duration;
 

@@ -16,7 +16,8 @@ use crate::{CommandError, Exit};
 /// Most agents that a warning names.
 const MOST_NAMED: usize = 20;
 
-/// Who is to do a task, by its category where nobody is named; and what is kept of that.
+/// Returns the agent for a task, from its category if none is named, and the fields to store about
+/// that.
 pub fn meant(
     context: &Context,
     to: Option<AgentName>,
@@ -41,7 +42,8 @@ pub fn meant(
     Ok((Some(to.unwrap_or(primary)), other))
 }
 
-/// What is said of a task for an agent that nobody on this machine has heard of; `None` where it has been.
+/// Returns a warning about a task for an agent that this machine does not know; `None` if it is
+/// known.
 pub fn nobody_there(context: &Context, to: &AgentName) -> Result<Option<String>, CommandError> {
     let mut mesh = open::mesh(context)?;
     let board = mesh.board().map_err(|error| open::explain(&error))?;
@@ -100,10 +102,10 @@ pub fn done(
     let is_new = matches!(order, Command::Add(_));
     let events = open::given_to(context, &mut mesh, order, voice)?;
     let is_there_already = is_new && events.is_empty();
-    let told = events
+    let event_task = events
         .first()
         .and_then(|event| event.payload.get("task")?.as_str());
-    let task = task.or(told).map(str::to_owned);
+    let task = task.or(event_task).map(str::to_owned);
     let task = task
         .map(|task| known(context, &mut mesh, &task))
         .transpose()?;
@@ -116,8 +118,9 @@ pub fn done(
     Ok(task)
 }
 
-/// Adds a task, but where one is there that `stands_for` it, or it itself under its id, with the same words: then whoever
-/// adds it again was broken off before they heard of it. Gives the id of the one that is there then.
+/// Adds a task, unless one exists that `stands_for` it, or it itself, with the same id and prompt:
+/// then an earlier call was interrupted before its caller got the result. Returns the id of the
+/// task that exists then.
 pub fn add_once(
     context: &Context,
     voice: &Author,

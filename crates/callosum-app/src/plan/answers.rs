@@ -84,7 +84,7 @@ impl Answers {
         }
     }
 
-    /// How many are left.
+    /// Returns the number of lines that are left.
     pub fn left(&self) -> usize {
         self.lines.len()
     }
@@ -93,8 +93,8 @@ impl Answers {
 fn parse(line: &str) -> Result<(CapabilityName, Result<Value, Failure>), String> {
     let line: Line = serde_json::from_str(line).map_err(|error| {
         // It always says that it is line 1.
-        let said = error.to_string();
-        said.replace(" at line 1 column ", ", at column ")
+        let text = error.to_string();
+        text.replace(" at line 1 column ", ", at column ")
     })?;
     let call = CapabilityName::parse(&line.call).map_err(|error| format!("call: {error}"))?;
     let answer = match (line.value, line.error) {

@@ -1,6 +1,6 @@
-//! `callosum plan cancel`: a run ended, whoever carries it on.
+//! `callosum plan cancel`: ends a run, no matter which process carries it on.
 
 use std::time::Duration;
 
-/// How long the process that carries a run on is waited for.
+/// Time to wait for the process that carries a run on.
 pub const PATIENCE: Duration = Duration::from_secs(30);

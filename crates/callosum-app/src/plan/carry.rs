@@ -18,7 +18,7 @@ use crate::plan::lock::RunLock;
 use crate::plan::source::Source;
 use crate::{CommandError, Exit, capability, store};
 
-/// How many calls of one run are made at once.
+/// Most calls of one run that are made at once.
 pub const AT_ONCE: usize = 8;
 
 /// A run that this process has taken, and what it needs to go on with it.
@@ -27,7 +27,7 @@ pub struct Taken {
     pub journal: SealedJournal,
     /// The run's state.
     pub state: RunState,
-    /// Whether nobody else told of it.
+    /// Whether the run has no foreign records, as far as its seals tell.
     pub is_alone: bool,
     /// The plan's text.
     pub source: Source,
@@ -37,12 +37,13 @@ pub struct Taken {
     pub lock: RunLock,
 }
 
-/// The store of what a run keeps beside the journal.
+/// Returns the store of a run's answers, which are not in the journal.
 pub fn answers(context: &Context) -> Answers {
     Answers::new(context.disk.clone(), &context.ledger_paths())
 }
 
-/// What plans are governed by here. One that can't be relied on permits nothing, and says why.
+/// Returns the constitution for plans here. One that can't be relied on permits nothing, and gives
+/// the reason.
 pub fn constitution(context: &Context) -> (Constitution, ConstitutionPrint) {
     let constitution = governance(context).constitution();
     let print = ConstitutionPrint {
@@ -52,7 +53,7 @@ pub fn constitution(context: &Context) -> (Constitution, ConstitutionPrint) {
     (constitution, print)
 }
 
-/// What plans are governed by here, as it is while a run goes on.
+/// The current rules for plans, read again while a run goes on.
 pub struct CurrentRules(pub Governance);
 
 impl RunRules for CurrentRules {
@@ -69,7 +70,7 @@ impl RunRules for CurrentRules {
     }
 }
 
-/// The names of everything that somebody performs here.
+/// Returns the names of all capabilities that have a provider here.
 pub fn provided(context: &Context) -> Result<BTreeSet<CapabilityName>, CommandError> {
     Ok(names(&capability::catalogue(context)?))
 }
@@ -101,13 +102,13 @@ pub fn tell(
         let applied = state.apply(record.clone(), 0, context.clock.now());
         applied.map_err(CommandError::internal)?;
     }
-    let told = taken.journal.tell(state.run(), &records);
-    told.map_err(|error| store::unwritten(&error))?;
+    let recorded = taken.journal.tell(state.run(), &records);
+    recorded.map_err(|error| store::unwritten(&error))?;
     taken.state = state;
     Ok(())
 }
 
-/// What a run may: what its plan names, and nothing else.
+/// Returns the grant of a run: the capabilities that its plan names, and nothing else.
 pub fn grant(
     state: &RunState,
     approved: BTreeSet<CallKey>,
@@ -115,7 +116,7 @@ pub fn grant(
 ) -> Result<Grant, CommandError> {
     let allowed = Allowlist::parse(&state.started().capabilities);
     Ok(Grant {
-        // Whoever starts a plan, or goes on with it, is a person at a command line.
+        // A plan is started or resumed by a person at a command line.
         tier: TrustTier::OWN,
         allowed: allowed.map_err(CommandError::internal)?,
         approved,

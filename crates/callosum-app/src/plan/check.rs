@@ -50,7 +50,7 @@ pub struct NotReadyOutput {
     pub why: String,
 }
 
-/// Which of a program's capabilities are an executor's, or a server's, that can't be asked as it stands.
+/// Lists the capabilities of a program whose executor or server can't be asked as it is now.
 pub fn not_ready(
     here: Option<(&Context, &Catalogue)>,
     program: &Program,
@@ -94,7 +94,7 @@ pub fn checked(
 }
 
 impl PlanCheckOutput {
-    /// What is told where there is no program that may run.
+    /// Output if there is no program that may run.
     pub fn none(providers_resolved: bool) -> Self {
         Self {
             ok: false,

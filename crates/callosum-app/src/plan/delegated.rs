@@ -42,7 +42,7 @@ pub fn delegated_tasks(
     if tasks.is_empty() {
         return Ok(tasks);
     }
-    // That an entry can't be read keeps nobody from seeing what was done.
+    // An unreadable entry must not hide what was done.
     let ledger = Reader::open(context.disk.clone(), context.ledger_paths());
     for task in &mut tasks {
         let found = ledger.as_ref().map(|ledger| ledger.find(&task.task));
@@ -55,7 +55,8 @@ pub fn delegated_tasks(
     Ok(tasks)
 }
 
-/// How the citations of an entry stood when it was committed, with the first that did not hold.
+/// Returns the state of an entry's citations when it was committed, with the first one that did not
+/// hold.
 fn held(entry: &Entry) -> Option<String> {
     let citations = entry.metadata.get("citations")?;
     let count = |key: &str| citations.get(key).and_then(Value::as_u64);

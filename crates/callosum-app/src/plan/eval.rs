@@ -1,4 +1,4 @@
-//! `callosum plan eval`: what a program comes to, its calls answered from a file.
+//! `callosum plan eval`: evaluates a program, with the answers to its calls from a file.
 
 use schemars::JsonSchema;
 use serde::Serialize;

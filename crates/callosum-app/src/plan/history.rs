@@ -22,8 +22,8 @@ pub fn run_of(context: &Context, text: &str) -> Result<ReadRun, CommandError> {
         .map_err(|passed_over| unreadable(passed_over.run.as_ref(), &passed_over.why))
 }
 
-/// The same for whoever ends it: one whose records are not all there as they were written, or do not add up, is read as what
-/// fits of them says.
+/// The same, to end the run: if its records are not all there as they were written, or do not add
+/// up, returns the state by the records that fit.
 pub fn run_to_end(context: &Context, text: &str) -> Result<ReadRun, CommandError> {
     match find(context, text)? {
         Ok(read) => Ok(read),
@@ -39,7 +39,7 @@ pub fn run_to_end(context: &Context, text: &str) -> Result<ReadRun, CommandError
     }
 }
 
-/// What is left of a run for whoever ends it; `None` where none of its records is there any more.
+/// Returns the rest of a run, to end it; `None` if none of its records exists any more.
 pub fn left_of(context: &Context, run: &RunId) -> Result<Option<ReadRun>, CommandError> {
     match run_to_end(context, run.as_str()) {
         Ok(read) => Ok(Some(read)),
@@ -90,7 +90,7 @@ pub fn read_all(context: &Context) -> Result<Runs, CommandError> {
     runs.map_err(|error| unreadable(None, &error.into()))
 }
 
-/// All runs, the one that was begun last first; what is passed over is told.
+/// Lists all runs, the latest first, and warns about unreadable ones.
 pub fn all(context: &Context) -> Result<Vec<ReadRun>, CommandError> {
     let runs = read_all(context)?;
     let why = |passed_over: &PassedOver| {
@@ -154,7 +154,7 @@ pub fn call_of<'s>(state: &'s RunState, text: &str) -> Result<&'s CallState, Com
     }
 }
 
-/// As much of a key as names a call, for somebody who types it.
+/// Returns the prefix of a key that a person can type to name a call.
 pub fn short(key: CallKey) -> String {
     key.to_string().chars().take(12).collect()
 }

@@ -1,6 +1,7 @@
-//! [`sweep`]: what processes left that were killed while they began a run, or while they forgot one that was over.
+//! [`sweep`]: removes the remains of processes that were killed while they began a run, or while they removed one that was over.
 //!
-//! Locks tell that nobody lives: who begins a run has its lock before there is anything else of it.
+//! Locks tell that no process is alive: a process that begins a run takes its lock before it writes
+//! anything else.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,10 +15,11 @@ use crate::plan::history;
 use crate::plan::lock::RunLock;
 use crate::plan::own::OwnRun;
 
-/// Removes what the machine keeps of runs of this project that have no record, or are over, and unfinished files of any.
+/// Removes this machine's files of runs of this project that have no record, or are over, and
+/// unfinished files of any run.
 ///
-/// Of runs that others told of, everything stays. Costs a listing of the folder, and a pass over the journal where there is one
-/// of which no record is known to be on disk.
+/// Files of runs with records from elsewhere stay. Costs a listing of the folder, and a pass over
+/// the journal if there is a run without a record that is known to be on disk.
 pub fn sweep(context: &Context, folder: &Path) -> Result<(), DiskError> {
     context.disk.sweep_new_files(folder, |_| true)?;
     let mut unrecorded = Vec::new();
@@ -39,7 +41,7 @@ pub fn sweep(context: &Context, folder: &Path) -> Result<(), DiskError> {
     if unrecorded.is_empty() {
         return Ok(());
     }
-    // Without the journal nobody can say that one has no record.
+    // Without the journal it is unknown whether a run has a record.
     let Ok(Runs { runs, passed_over }) = history::read_all(context) else {
         return Ok(());
     };

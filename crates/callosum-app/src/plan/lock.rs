@@ -1,7 +1,8 @@
-//! [`RunLock`]: the right to carry on a run, and how another process asks whoever has it to end it.
+//! [`RunLock`]: the right to carry on a run, and the request to its holder to end it.
 //!
-//! It is held in the machine's home, for each folder that has a run apart: in the project it would be a file that git
-//! does not know, which `git clean` and `git stash -u` remove, and whoever came next would make each call again.
+//! It is in the machine's home, with one file for each run of a folder: in the project it would be
+//! a file that git does not know, which `git clean` and `git stash -u` remove, and the next process
+//! would make each call again.
 
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -14,10 +15,10 @@ use callosum_host::{Disk, FileLock, LockFile};
 use crate::context::Context;
 use crate::{CommandError, store};
 
-/// How often a process looks whether somebody wants its run to end.
+/// Interval at which a process checks for a request to end its run.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// Permission bits of the mark by which somebody asks for the end.
+/// Permission bits of the mark that requests the end of a run.
 const MODE: u32 = 0o600;
 
 /// The right to carry on a run. A process that dies gives it back.
@@ -47,7 +48,8 @@ impl RunLock {
         }))
     }
 
-    /// Asks for `end` once somebody wants the run to end, until `done` is asked for.
+    /// Cancels `end` once a person or process requests the end of the run, until `done` is
+    /// canceled.
     pub fn watch(&self, end: &Cancel, done: &Cancel) {
         watch(&self.disk, &self.mark, LOOK_EVERY, end, done);
     }
@@ -83,12 +85,12 @@ pub fn is_held(context: &Context, run: &RunId) -> bool {
     if !context.disk.exists(&path).unwrap_or(false) {
         return false;
     }
-    // One that can't be asked for is nobody's, as far as this user can tell.
+    // A lock that can't be tried belongs to no process that this user can see.
     let lock = LockFile::private().try_acquire(&context.disk, &path);
     lock.is_ok_and(|lock| lock.is_none())
 }
 
-/// Asks whoever has the lock of a run to end it.
+/// Requests the end of a run from the process that has its lock.
 pub fn ask_for_end(context: &Context, run: &RunId) -> Result<(), CommandError> {
     let mark = mark(&folder(context), run);
     let written = context.disk.replace_unsynced(&mark, b"", MODE);

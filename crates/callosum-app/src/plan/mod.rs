@@ -1,9 +1,9 @@
 //! `callosum plan`: programs in the language of plans, checked, evaluated and carried out.
 //!
-//! To check and evaluate one needs no project: it is decided by its source and what it is given; in a
-//! project a check also says which calls nobody there would answer. A
-//! [`run`] is on record in the project's journal: [`carry`] is what all commands that go on with one
-//! share, [`provider`] who performs its calls.
+//! To check and evaluate a program needs no project: its source and its input decide. In a project
+//! a check also lists the calls without a provider. A [`run`] is on record in the project's
+//! journal: [`carry`] is the shared part of all commands that go on with one, [`provider`] performs
+//! its calls.
 
 pub mod answers;
 pub mod call_check;

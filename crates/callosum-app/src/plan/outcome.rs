@@ -1,4 +1,4 @@
-//! What a person, or a program, is told of how far a run came.
+//! Output about the progress of a run, for people and programs.
 
 use callosum_arbiter::plan_run::{CallStanding, CallState, RunId, text_of};
 use callosum_plan::{CapabilityName, Finding};
@@ -28,7 +28,7 @@ pub struct PlanRunOutput {
 }
 
 impl PlanRunOutput {
-    /// What is printed of a plan that the compiler refuses.
+    /// Returns the output for a plan that the compiler rejects.
     pub fn refused(source: &Source, findings: &[Finding]) -> Self {
         let findings = findings.iter();
         Self {
@@ -57,7 +57,7 @@ pub struct RunFailureOutput {
     pub column: Option<usize>,
 }
 
-/// Most characters of arguments that are shown where nobody asked for one call.
+/// Most characters of arguments that are shown, unless one call is asked for.
 const SHOWN: usize = 200;
 
 /// A call that waits for a person.
@@ -84,7 +84,7 @@ pub struct WaitingOutput {
 }
 
 impl WaitingOutput {
-    /// One that stands in a run of which nobody has asked since it broke off.
+    /// The same for a call of a run that was not resumed since it was interrupted.
     pub fn unasked(context: &Context, call: &CallState) -> Self {
         let mut output = Self::of(context, call);
         if call.standing == CallStanding::Begun {
@@ -171,10 +171,10 @@ impl WaitingOutput {
     }
 }
 
-/// What a capability answers, where somebody provides it.
+/// Returns the type of a capability's answer, if it has a provider.
 fn answer_type(context: &Context, capability: &str) -> Option<String> {
     let name = CapabilityName::parse(capability).ok()?;
-    // What is wrong with the catalogue is told where it is called by.
+    // Faults of the catalogue are reported where calls are made.
     let catalogue = capability::catalogue(context).ok()?;
     Some(catalogue.get(&name)?.output.as_str().to_owned())
 }

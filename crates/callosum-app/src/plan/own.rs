@@ -1,10 +1,11 @@
-//! [`OwnRun`]: what this machine itself knows of a run: that it was begun here, in which folder and tree, of which plan, what its
-//! records are sealed with, and what a person approved here.
+//! [`OwnRun`]: this machine's own record of a run: that it was begun here, its folder and tree, its plan, the secret that
+//! seals its records, and the calls that a person approved here.
 //!
-//! A journal may come along with a repository, and its chain needs no key: whoever can write to it can add that
-//! a call was answered, or that a person said something of it. So a run is gone on with where it was begun, as it was
-//! begun, by the records that were written here. A copy of a project's folder has its runs' records, and is not where they
-//! were begun: what was done there it can't know. Format: `docs/formats/plan-run.md`.
+//! A journal may come along with a repository, and its chain needs no key: any writer can add that
+//! a call was answered, or that a person settled it. So a run is resumed only in the place that it
+//! was begun in, as it was begun, by the records that were written here. A copy of a project's
+//! folder has its runs' records, but the runs were not begun in it: it can't know what was done in
+//! the original. Format: `docs/formats/plan-run.md`.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -31,16 +32,16 @@ const WITHOUT_FOLDER: u32 = 2;
 /// The format of versions that sealed nothing.
 const WITHOUT_SEALS: u32 = 1;
 
-/// The ending of the file beside it that has how many records were on disk.
+/// Extension of the file with the number of records that were on disk.
 const TALLY: &str = "tally";
 
-/// The ending of the files beside it that tell whose executors were about to be started.
+/// Extension of the files that mark calls whose executors were about to be started.
 const START: &str = "start";
 
 /// Permission bits of the file.
 const MODE: u32 = 0o600;
 
-/// A run as this machine knows it. Written by whoever holds the run's lock.
+/// A run as this machine knows it. The holder of the run's lock writes it.
 pub struct OwnRun {
     disk: Disk,
     file: PathBuf,
@@ -126,9 +127,9 @@ impl OwnRun {
         Ok(secret)
     }
 
-    /// Returns how the records of the run that were written here are told from others. `None` where it was begun
-    /// elsewhere, or by a version that sealed none and nobody has gone on with it since; and where that can't be read,
-    /// which whoever goes on with it is told.
+    /// Returns the seals that tell the run's records that were written here from others. `None` if
+    /// it was begun elsewhere, or by a version that sealed none and was not resumed since. Also
+    /// `None` if the file can't be read; resuming the run reports that.
     pub fn seals(&self) -> Option<RunSeals> {
         let kept = self.read().ok()?;
         // A copy of the project has what there was when it was made.
@@ -146,12 +147,12 @@ impl OwnRun {
         kept.is_some_and(|kept| kept.folder.as_ref() == Some(&self.folder))
     }
 
-    /// Where it is kept how many of its records were on disk.
+    /// Returns the store for the number of its records on disk.
     pub fn tally(&self) -> RunTally {
         RunTally::new(self.disk.clone(), self.file.with_extension(TALLY))
     }
 
-    /// Where it is kept that the executor of a call was about to be started.
+    /// Returns the mark that the executor of a call was about to be started.
     pub fn start_mark(&self, key: &str) -> StartMark {
         let file = self.file.with_extension(format!("{key}.{START}"));
         StartMark::new(self.disk.clone(), file)
@@ -233,13 +234,14 @@ impl OwnRun {
         self.write(&kept)
     }
 
-    /// Forgets it: it is over. What is kept of a run of another folder, of which this is a copy, stays.
+    /// Removes the record of a run that is over. The record of another folder's run that this one
+    /// is a copy of stays.
     pub fn end(&self) {
         let elsewhere = self.read().ok().and_then(|kept| self.elsewhere(&kept));
         if elsewhere.is_some_and(|folder| self.is_there(&folder)) {
             return;
         }
-        // Left behind it is about a run that nobody can go on with.
+        // Without it, the rest is about a run that no process can resume.
         drop(self.remove_start_marks());
         drop(self.tally().remove());
         drop(self.disk.remove_file(&self.file));
@@ -256,7 +258,7 @@ impl OwnRun {
         self.disk.exists(Path::new(folder)).unwrap_or(true)
     }
 
-    /// What is kept, where the run was begun in this folder and this tree.
+    /// Reads the record of a run that was begun in this folder and this tree.
     fn read_of_here(&self) -> Result<Kept, CommandError> {
         let kept = self.read()?;
         if let Some(folder) = self.elsewhere(&kept) {
@@ -276,8 +278,8 @@ impl OwnRun {
         Ok(kept)
     }
 
-    /// Why it is not gone on with here: `why_not` where the place that it was begun in is there still, and else with a way
-    /// `back`, where there is one.
+    /// Returns the error for a run that was begun elsewhere: with `why_not` if that place still
+    /// exists, else with the way `back`, if there is one.
     fn begun_in(
         &self,
         noun: &str,

@@ -55,7 +55,7 @@ pub fn of_json(text: &str) -> Result<BTreeMap<String, Value>, CommandError> {
         CommandError::new(Exit::Usage, format!("--input: {why}"))
             .hint(r#"give an object, with a value for each parameter: --input '{"name": "Ada"}'"#)
     };
-    // A key that is said twice is refused, as a parameter is.
+    // Rejects duplicate keys, as with parameters.
     let json = read_value(text.as_bytes()).map_err(|error| refuse(error.to_string()))?;
     let value = Value::of_json(&json).map_err(|error| refuse(error.to_string()))?;
     let Value::Map(entries) = &value else {

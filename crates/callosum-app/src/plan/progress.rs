@@ -1,4 +1,5 @@
-//! What a person sees while a run goes on: its steps and calls, a line each, deeper ones further in.
+//! Progress lines for a person while a run goes on: its steps and calls, a line each, deeper ones
+//! further in.
 
 use callosum_arbiter::plan_run::CallState;
 use callosum_evidence::terminal_escape::on_one_line;

@@ -1,6 +1,8 @@
-//! What a model handed in as a plan: taken for no more than was allowed, or refused, with the reasons on record.
+//! A plan proposal of a model: accepted within what was allowed, or rejected, with the reasons on
+//! record.
 //!
-//! Deliberately not here: what makes a plan of it, which is the language's, and asking a model for one.
+//! Deliberately not here: the translation of a proposal to a plan, which is the language's, and
+//! asking a model for one.
 
 use callosum_evidence::secrets;
 use callosum_ledger::{AuditEvent, Checksum, Event};
@@ -53,7 +55,7 @@ pub struct RejectionOutput {
 }
 
 impl RejectionOutput {
-    /// Finds the places in the sources of what was handed in.
+    /// Finds the places of rejections in the proposal's source.
     pub fn all(rejections: &[Rejection], handed_in: &Source) -> Vec<Self> {
         let json = parsed(handed_in);
         let of = |rejection: &Rejection| {
@@ -72,7 +74,7 @@ impl RejectionOutput {
     }
 }
 
-/// What was handed in; null where it is no JSON, in which nothing has a place.
+/// Parses a proposal's source; null if it is no JSON, in which nothing has a place.
 pub fn parsed(handed_in: &Source) -> serde_json::Value {
     serde_json::from_str(&handed_in.text).unwrap_or_default()
 }

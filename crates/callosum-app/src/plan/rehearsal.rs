@@ -1,4 +1,4 @@
-//! [`Rehearsal`]: what the kernel would say to each call of a plan, were it run.
+//! [`Rehearsal`]: rulings of the kernel on each call of a plan, as if it were run.
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ pub struct Rehearsal {
     kernel: Kernel,
     standing: Standing,
     plan_hash: String,
-    /// What was said so far, in the order of the calls.
+    /// Rulings so far, in the order of the calls.
     pub rulings: Vec<RulingOutput>,
 }
 
@@ -67,9 +67,9 @@ impl Rehearsal {
         })
     }
 
-    /// Asks about a call; gives back the failure that the plan would be told where it would be denied.
+    /// Asks for the ruling on a call; fails with the plan's failure if the call would be denied.
     pub fn ask(&mut self, call: &Yield) -> Result<(), Failure> {
-        // No call of a run has such a key, so that nothing that a person said stands for it.
+        // No call of a run has such a key, so no decision of a person applies to it.
         let key = format!("rehearsal-{}", call.position);
         let request = CallRequest::of_yield("rehearsal", &self.plan_hash, &key, call);
         let ruling = self.kernel.gate(&request, &self.standing);

@@ -12,12 +12,13 @@ use crate::{CommandError, Exit};
 /// Units of work that holding a value against a type may take.
 pub const SCHEMA_WORK: u64 = 1 << 20;
 
-/// The calls that something was said of, each once: two words for one would be two outcomes.
+/// Calls that were settled, each once: two decisions about one call would be two outcomes.
 #[derive(Default)]
 pub struct SaidOf(BTreeSet<CallKey>);
 
 impl SaidOf {
-    /// The call of this key, or of what begins it, of which nothing was said yet and nobody knows whether it was made.
+    /// Returns the call with this key, or with a key that begins so. Fails if its outcome is known,
+    /// or if it was settled already.
     pub fn call<'s>(
         &mut self,
         state: &'s RunState,

@@ -12,7 +12,7 @@ use crate::context::Context;
 use crate::plan::list::RunSummaryOutput;
 use crate::plan::outcome::{RunFailureOutput, WaitingOutput};
 
-/// Most characters of what stands beside an action.
+/// Most characters of the detail next to an action.
 const SHOWN: usize = 100;
 
 /// What `plan show --json` prints.
@@ -50,7 +50,7 @@ pub struct PlanShowOutput {
 }
 
 impl PlanShowOutput {
-    /// What its calls used up, each with its cap where there is one.
+    /// Returns the resources that its calls used up, each with its cap if there is one.
     pub fn spent(&self) -> String {
         let of = |cap: Option<String>| cap.map_or_else(String::new, |cap| format!(" of {cap}"));
         let tokens = of(self.max_tokens.map(|most| most.to_string()));
@@ -97,7 +97,7 @@ impl ActionOutput {
         }
     }
 
-    /// Says whether something that stands beside an action was cut.
+    /// Draws an action and its children. Returns whether a detail was cut.
     pub fn draw(&self, depth: usize, out: &mut String) -> bool {
         let indent = "  ".repeat(depth);
         let detail = self.detail.as_deref().map(on_one_line).unwrap_or_default();

@@ -34,7 +34,8 @@ pub struct FindingOutput {
 }
 
 impl Source {
-    /// Refuses a text in which no program stands. What can't be read is told where it is compiled.
+    /// Refuses a text without a program. A text that can't be parsed is reported when it is
+    /// compiled.
     pub fn of_some_program(self) -> Result<Self, CommandError> {
         if !read(&self.text).is_ok_and(|forms| forms.is_empty()) {
             return Ok(self);

@@ -1,4 +1,4 @@
-//! What `callosum recall` prints as JSON. The names are the seed's (Seed CAKE §3).
+//! JSON output of `callosum recall`. The names are the seed's (Seed CAKE §3).
 
 use callosum_intervention::knowledge::{Fix, InterventionHistory};
 use callosum_intervention::recall::{ErrorRecord, SentRecord};

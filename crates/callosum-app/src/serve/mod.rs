@@ -13,18 +13,18 @@ use callosum_daemon::{ServeError, Serving, Unserved};
 
 use crate::{CommandError, Exit};
 
-/// What is to be done where all places are taken.
+/// Hint if all addresses are taken.
 const ELSEWHERE: &str = "callosum serve --events 127.0.0.1:0 --bus 127.0.0.1:0 --metrics off";
 
-/// How long it is waited for a daemon whose folder may just have been removed under it.
+/// Time to wait for a daemon whose folder may just have been removed.
 pub const MENDING: Duration = Duration::from_secs(1);
 
-/// How long one that was killed may hold the place: it lets go with its last thread.
+/// Time that a killed daemon may hold its lock: it is released with the last thread.
 pub const LETS_GO: Duration = Duration::from_millis(500);
 
 /// A daemon that does not answer.
 pub struct Silent {
-    /// Its process, where it told of itself.
+    /// Its process, if it reported one.
     pub pid: Option<u32>,
 }
 
@@ -49,7 +49,7 @@ pub fn elsewhere(what: &str) -> String {
     format!("callosum serve stop && callosum serve --detach --{what} 127.0.0.1:0")
 }
 
-/// What is served, in words.
+/// Returns the lines about what is served.
 pub fn lines(serving: &Serving) -> String {
     let mut lines = format!("serving as pid {}, log {}\n", serving.pid, serving.origin);
     let places = [

@@ -1,4 +1,4 @@
-//! `callosum serve status`: what is served, and where.
+//! `callosum serve status`: services of the daemon, and their addresses.
 
 use callosum_daemon::{Serving, SinkStatus};
 use schemars::JsonSchema;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// How long the end of the daemon is waited for.
+/// Time to wait for the end of the daemon.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The pause between two looks.

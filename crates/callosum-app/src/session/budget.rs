@@ -1,4 +1,4 @@
-//! `callosum session budget`: how full the context is, by the client's own count.
+//! `callosum session budget`: fill level of the context, by the client's own count.
 
 use std::path::{Path, PathBuf};
 
@@ -46,7 +46,7 @@ pub struct BudgetOutput {
     pub transcript: Option<String>,
 }
 
-/// What was found out, and where.
+/// Token usage that was found, with its source.
 pub struct Found {
     /// The client's id.
     pub client: &'static str,

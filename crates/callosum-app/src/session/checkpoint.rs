@@ -1,4 +1,4 @@
-//! `callosum session checkpoint`: what happened since the last one, written down before it is lost.
+//! `callosum session checkpoint`: records what happened since the last one, before it is lost.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use callosum_session::Synthesized;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// How long another session's step is waited for.
+/// Time to wait for another session's step.
 pub const PATIENCE: Duration = Duration::from_secs(5);
 
 /// `callosum session checkpoint --json`.

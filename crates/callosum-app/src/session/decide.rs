@@ -25,7 +25,7 @@ pub struct DecideOutput {
     pub passed_over: Option<String>,
     /// What it cites, as it is written in NOTES.md.
     pub evidence: Vec<String>,
-    /// The places of the same, without what stands there.
+    /// The places of the citations, without the quotes.
     #[serde(skip)]
     pub cited: Vec<String>,
     /// Places that it leans on no more, since they did not hold any more.
@@ -125,7 +125,7 @@ pub fn decided_by(
     Ok(made.as_ref().map(DecideOutput::of))
 }
 
-/// Keeps a decision of this agent's. What there is to say of it beside what it is, is said.
+/// Stores a decision of this agent, and reports repairs, redactions and missing evidence.
 pub fn decide(
     context: &Context,
     agent: Agent,

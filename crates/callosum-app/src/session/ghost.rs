@@ -1,4 +1,4 @@
-//! `callosum session ghost`: looks for a feature that is said to be missing.
+//! `callosum session ghost`: looks for a feature that may be missing.
 
 use std::fmt::Write as _;
 
@@ -33,8 +33,9 @@ const NO_CODE_BY_NAME: [&str; 14] = [
     "pnpm-lock.",
 ];
 
-/// What stands together in a passage that counts: both words of two, three of four, within about three
-/// lines. Scattered over a passage they say nothing: most longer passages have "single" and "sign".
+/// Words that must be close together in a passage that counts: both words of two, three of four,
+/// within about three lines. Scattered over a passage they mean nothing: most longer passages have
+/// "single" and "sign".
 const TOGETHER: Proximity = Proximity {
     share: 0.75,
     within: 24,

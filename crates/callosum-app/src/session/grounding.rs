@@ -1,7 +1,7 @@
-//! `callosum session grounding`: the share of claims that stand on what the tree says.
+//! `callosum session grounding`: the share of claims that the tree supports.
 //!
-//! The exit codes are the seed's: 0 where the share is reached, 1 where it is not, 2 for a wrong
-//! argument and for whatever keeps the share from being known.
+//! The exit codes are the seed's: 0 if the share is reached, 1 if it is not, 2 for a wrong argument
+//! and for any failure that keeps the share unknown.
 
 use callosum_session::grounding::{ClaimKind, Grounding, Threshold};
 use schemars::JsonSchema;
@@ -68,7 +68,7 @@ impl GroundingOutput {
     }
 }
 
-/// What keeps the share from being known is a failure of the check, whatever it is.
+/// Converts any error that keeps the share unknown to a failure of the check.
 pub fn unknown(mut error: CommandError) -> CommandError {
     if error.exit != Exit::No {
         error.exit = Exit::Usage;

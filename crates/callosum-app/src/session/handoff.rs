@@ -71,7 +71,7 @@ pub fn hold_other<'s>(
     })
 }
 
-/// Tells the other project. What was handed off here stays so, whatever comes of it.
+/// Delivers it to the other project. The hand-off here stays, even if that fails.
 pub fn deliver(
     context: &Context,
     receiving: &LockedSession<'_>,

@@ -1,4 +1,4 @@
-//! `callosum session heal`: missing and broken files of a session, made good.
+//! `callosum session heal`: repairs missing and broken files of a session.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::CommandError;
 use crate::context::Context;
 use crate::session::{explain, session};
 
-/// How long git may take to show a file.
+/// Timeout of git when it shows a file.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// `callosum session heal --json`.
@@ -142,7 +142,7 @@ pub fn heal_torn_notes(context: &Context, held: &LockedSession<'_>) -> Result<()
     tell_healed(context, held, healed)
 }
 
-/// Makes good whatever is missing, where all that was committed is lost, and says so.
+/// Repairs all missing files, if everything that was committed is lost, and reports it.
 pub fn heal_all(context: &Context, held: &LockedSession<'_>) -> Result<(), CommandError> {
     let healed = held
         .heal(&committed(context))
@@ -150,7 +150,8 @@ pub fn heal_all(context: &Context, held: &LockedSession<'_>) -> Result<(), Comma
     tell_healed(context, held, healed)
 }
 
-/// Makes good whatever is missing in another project, before it is told something, and says so.
+/// Repairs all missing files of another project before something is delivered to it, and reports
+/// it.
 pub fn heal_other(context: &Context, zones: &Zones) -> Result<(), CommandError> {
     let held = session(context, zones, Agent::default()).hold();
     let held = held.map_err(|error| explain(&error))?;
@@ -173,7 +174,7 @@ fn tell_healed(
     Ok(())
 }
 
-/// Says what was made good before something else was done.
+/// Reports the repairs that were made before something else was done.
 pub fn say_healed(context: &Context, healed: Vec<Healed>) {
     for healed in healed {
         let line = HealedOutput::of(healed).line();

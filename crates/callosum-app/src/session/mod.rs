@@ -1,4 +1,4 @@
-//! `callosum session`: what outlives an agent's context.
+//! `callosum session`: memory that outlives an agent's context.
 
 pub mod budget;
 pub mod check;
@@ -46,7 +46,7 @@ pub fn agent(name: &str) -> Result<Agent, CommandError> {
     Agent::new(name).map_err(|error| CommandError::from_error(Exit::Usage, &error))
 }
 
-/// Where the project's zones stand.
+/// Returns the places of the project's zones.
 pub fn zones(context: &Context) -> Zones {
     Zones {
         tree: context.tree().to_owned(),
@@ -69,8 +69,8 @@ pub fn session<'s>(context: &'s Context, zones: &'s Zones, agent: Agent) -> Sess
     }
 }
 
-/// Ends what a killed process began, before something is read. Where that is not possible, what is
-/// there is read, and that is said.
+/// Finishes a killed process's step before a read. If that is not possible, the existing files are
+/// read, with a warning.
 pub fn mend(context: &Context, session: &Session<'_>) {
     if !session.is_torn().unwrap_or(false) {
         return;
@@ -84,10 +84,10 @@ pub fn mend(context: &Context, session: &Session<'_>) {
 /// Says what of a killed process's step was done or could not be.
 pub fn tell_mended(context: &Context, held: &callosum_session::LockedSession<'_>) {
     for aside in &held.aside {
-        let told = format!(
+        let notice = format!(
             "another program replaced NOTES.md during the write; its version is in {aside}"
         );
-        context.report.warn(&harmless(&told), None);
+        context.report.warn(&harmless(&notice), None);
     }
     let Some(mended) = &held.mended else { return };
     context
@@ -112,8 +112,8 @@ pub fn tell_faults(context: &Context, config: &Config) {
     }
 }
 
-/// What of the settings was not understood, each with file and line: also keys that nothing reads, where one is meant
-/// that is. Others may be of other programs.
+/// Lists the faults of the settings, each with file and line. An unknown key is a fault only if it
+/// looks like a misspelt one: others may be of other programs.
 pub fn faults_of(config: &Config) -> impl Iterator<Item = String> {
     let faults = config.faults.iter();
     let faults = faults.map(|fault| format!(".loa.config.yaml:{}: {}", fault.line, fault.what));

@@ -1,4 +1,4 @@
-//! [`recipient`]: whom a hand-off may name.
+//! [`recipient`]: valid recipients of a hand-off.
 
 use callosum_agents::client::Client;
 use callosum_agents::output_format::Dialect;
@@ -29,7 +29,7 @@ pub fn recipient(context: &Context, name: &str) -> Result<Agent, CommandError> {
     {
         return agent(client);
     }
-    // A registry that cannot be read names nobody; what is wrong with it is `doctor`'s to say.
+    // An unreadable registry adds no names; `doctor` reports its fault.
     let path = &context.project.places.registry;
     let registry = Registry::load(&context.disk, path).ok().flatten();
     let executors = registry.as_ref().map(Registry::executors);

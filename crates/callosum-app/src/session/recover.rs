@@ -1,4 +1,4 @@
-//! `callosum session recover`: what a new context is told of the old one.
+//! `callosum session recover`: the text that a new context gets about the old one.
 
 use callosum_evidence::terminal_escape::harmless;
 use callosum_evidence::{quote, tokens};
@@ -24,10 +24,10 @@ const LEAST: u64 = 16;
 
 const MOST: u64 = 1024;
 
-/// What a new context asks for.
+/// Request of a new context.
 #[derive(Debug)]
 pub struct RecoverOptions {
-    /// How much: 1, 2 or 3.
+    /// Level of detail: 1, 2 or 3.
     pub level: u8,
     /// The most tokens, estimated; none takes the level's own budget.
     pub budget: Option<u64>,
@@ -35,7 +35,7 @@ pub struct RecoverOptions {
     pub query: Option<String>,
     /// Another project to read.
     pub repo: Option<String>,
-    /// Whether the text is quoted, since an agent reads it beside instructions.
+    /// Whether the text is quoted, since an agent reads it together with instructions.
     pub quoted: bool,
 }
 
@@ -52,7 +52,7 @@ pub struct RecoverOutput {
     pub repo: Option<String>,
 }
 
-/// What a new context is told.
+/// Returns the text for a new context.
 pub fn recover(context: &Context, options: &RecoverOptions) -> Result<RecoverOutput, CommandError> {
     if options.query.is_some() && options.level != 2 {
         let what = "only level 2 takes a query: --level 2";
@@ -69,18 +69,18 @@ pub fn recover(context: &Context, options: &RecoverOptions) -> Result<RecoverOut
     let config = Config::load(&settings).map_err(|error| explain(&error))?;
     tell_faults(context, &config);
     let root = other.as_ref().map(|other| other.root.display().to_string());
-    let told = |budget: u64, tell: &dyn Fn(u64) -> String| match &root {
+    let quoted = |budget: u64, tell: &dyn Fn(u64) -> String| match &root {
         Some(root) => quoted_from(root, budget, tell),
         None if options.quoted => quoted_from("this project", budget, tell),
         None => tell(budget),
     };
     let within = |budget: u64, tell: &dyn Fn(u64) -> String| {
-        let text = told(budget, tell);
+        let text = quoted(budget, tell);
         if text.is_empty() {
             let larger = std::iter::successors(Some(budget.max(LEAST)), |budget| {
                 budget.checked_mul(2).filter(|larger| *larger <= MOST)
             });
-            let mut larger = larger.filter(|larger| !told(*larger, tell).is_empty());
+            let mut larger = larger.filter(|larger| !quoted(*larger, tell).is_empty());
             if let Some(enough) = larger.next() {
                 let what = format!("nothing fits in {budget} tokens: --budget {enough}");
                 context.report.say(&what);
@@ -114,7 +114,7 @@ pub fn recover(context: &Context, options: &RecoverOptions) -> Result<RecoverOut
                 }
                 within(budget, &|budget| found.told(budget))
             } else {
-                // No decision is told in fewer than four tokens.
+                // No decision takes fewer than four tokens.
                 let could_fit = (budget / 4) as usize + 1;
                 let recollection = Recollection {
                     handoffs: session.hand_offs().map_err(|error| explain(&error))?,

@@ -84,7 +84,7 @@ pub fn list(context: &Context) -> Repositories<'_> {
     Repositories::new(&context.disk, context.project.homes.repositories())
 }
 
-/// Remembers this project. That it could not be keeps nobody from anything else.
+/// Adds this project to the list of known ones. A failure must not stop anything else.
 pub fn remember(context: &Context) {
     let now = context.clock.now().strftime("%Y-%m-%dT%H:%M:%SZ");
     if let Err(error) = list(context).remember(context.state(), now.to_string()) {
@@ -129,7 +129,8 @@ pub fn other(context: &Context, path: &str) -> Result<Zones, CommandError> {
     Ok(zones)
 }
 
-/// The same of one that is to be told something: where all of its files that are committed are lost, they are healed first.
+/// The same for a project that gets a delivery: if all of its committed files are lost, they are
+/// repaired first.
 pub fn receiving(context: &Context, path: &str) -> Result<Zones, CommandError> {
     let roots = known(context, path)?;
     let zones = Zones {
@@ -144,7 +145,7 @@ pub fn receiving(context: &Context, path: &str) -> Result<Zones, CommandError> {
     other(context, path)
 }
 
-/// How sessions are begun there.
+/// Returns the command that begins sessions there.
 fn begin(shown: &str) -> String {
     format!("callosum -C {} init", shell_word(shown))
 }

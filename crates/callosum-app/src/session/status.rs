@@ -1,4 +1,5 @@
-//! `callosum session status`: where things stand, what was not understood, and what parts ways.
+//! `callosum session status`: state of the session, unreadable parts, and differences between its
+//! files.
 
 use std::fmt::Write as _;
 

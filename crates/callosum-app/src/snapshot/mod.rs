@@ -15,7 +15,7 @@ use crate::context::Context;
 use crate::store::disk_failed;
 use crate::{CommandError, Exit, many, recall};
 
-/// The snapshots of the tree that the project stands in.
+/// Returns the snapshots of the tree that the project is in.
 pub fn store(context: &Context) -> Result<Store, CommandError> {
     let variables = context.environment.iter();
     let surroundings = GitEnvironment {
@@ -42,7 +42,7 @@ pub fn ids(context: &Context) -> Result<Vec<String>, CommandError> {
     Ok(all.iter().map(|one| short(&one.snapshot_id)).collect())
 }
 
-/// How much of an id is shown, in characters: enough to be unique among a few hundred.
+/// Characters of an id that are shown: enough to be unique among a few hundred.
 pub const SHORT_ID: usize = 8;
 
 /// Explains why a snapshot failed.
@@ -75,8 +75,8 @@ pub fn explained(error: &SnapshotError) -> CommandError {
 }
 
 /// The repository that git does not read since it belongs to another user, as far as its path needs no quotes.
-fn distrusted(said: &str) -> Option<&str> {
-    let (_, rest) = said.split_once("dubious ownership in repository at '")?;
+fn distrusted(output: &str) -> Option<&str> {
+    let (_, rest) = output.split_once("dubious ownership in repository at '")?;
     let (tree, _) = rest.split_once('\'')?;
     let is_plain = |letter: char| letter.is_alphanumeric() || "/._-".contains(letter);
     tree.chars().all(is_plain).then_some(tree)
@@ -88,7 +88,8 @@ const SYSTEM: [&str; 17] = [
     "usr", "var", "nix", "System", "Library",
 ];
 
-/// Nobody works on all of a machine, or of a home: without a repository there, what is held is to be named.
+/// Refuses a snapshot of a whole machine or home: without a repository there, the paths have to be
+/// named.
 pub fn refuse_whole_machine(context: &Context, tree: &Path) -> Result<(), CommandError> {
     let is_repository = context.disk.exists(&tree.join(".git")).unwrap_or(false);
     let home = context.environment.path("HOME");
@@ -162,7 +163,7 @@ pub fn tell_not_covered(context: &Context, lacks: &NotCovered) {
         .say(&format!("not included: {}", parts.join("; ")));
 }
 
-/// Lets go what is too old or too much by now. What is in the way of that is in nobody else's.
+/// Removes snapshots that are too old or too many. A failure is a warning and stops nothing else.
 pub fn keep_within(context: &Context, store: &Store) {
     let guard = context.project.guard(&context.disk);
     // How long the user wants them is not known then; too long does no harm.
@@ -220,7 +221,7 @@ pub fn unlink_fixed(context: &Context, store: &Store) -> Result<(), CommandError
     }
 }
 
-/// How long and how much is kept, as `cake_config.yaml` says.
+/// Returns the limits of age and size of snapshots in `cake_config.yaml`.
 pub fn retention(guard: &GuardConfig) -> Retention {
     let kept = &guard.config.snapshot;
     Retention {

@@ -1,4 +1,4 @@
-//! What `callosum snapshot --json` prints.
+//! JSON output of `callosum snapshot`.
 
 use callosum_guard::snapshot::{Changes, NotCovered, Snapshot};
 use schemars::JsonSchema;

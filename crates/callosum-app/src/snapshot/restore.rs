@@ -28,7 +28,7 @@ pub fn refused(context: &Context, changes: &Changes) -> Result<(), CommandError>
     Err(CommandError::told(Exit::No))
 }
 
-/// What was done, in words.
+/// Returns a description of the changes.
 pub fn done(changes: &Changes) -> String {
     let written = many(changes.written().count() as u64, "file");
     match changes.removed().count() as u64 {

@@ -10,10 +10,10 @@ use serde::Serialize;
 use crate::hook_tokens::HookTokens;
 use crate::mesh::MeshStatus;
 
-/// How many of the last tasks, and of the last failures, are shown.
+/// Number of the last tasks, and of the last failures, that are shown.
 pub const LAST: usize = 5;
 
-/// How much of a prompt or a message is shown, in letters.
+/// Characters of a prompt or a message that are shown.
 const SHOWN: usize = 60;
 
 /// `callosum status --json`.
@@ -105,7 +105,7 @@ pub struct FailureOutput {
     pub message: Option<String>,
 }
 
-/// Why an executor failed last, in brackets, as far as the last failures have it.
+/// Returns the cause of an executor's last failure, in brackets, if the last failures have it.
 pub fn last_cause(failures: &[FailureOutput], executor: &str) -> String {
     let mut its = failures
         .iter()
@@ -116,7 +116,7 @@ pub fn last_cause(failures: &[FailureOutput], executor: &str) -> String {
     })
 }
 
-/// How much there is, and the last of it.
+/// Returns the ledger's counts and its last entries.
 pub fn looked_up(ledger: &Reader) -> Result<(Stats, Vec<Entry>), ReadError> {
     let last = Query {
         limit: Some(LAST),

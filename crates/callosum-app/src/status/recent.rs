@@ -1,4 +1,5 @@
-//! What the end of the audit journal tells of tasks: which have begun and not ended, and which failed for good.
+//! Task history from the end of the audit journal: tasks that have begun and not ended, and tasks
+//! that failed for good.
 
 use std::collections::BTreeSet;
 
@@ -10,8 +11,7 @@ use crate::context::Context;
 use crate::status::{FailureOutput, LAST, UnfinishedOutput};
 use crate::{CommandError, audit};
 
-/// How much of the journal is looked at, in bytes: a few milliseconds, however long the
-/// journal is.
+/// Bytes of the journal that are read: a few milliseconds, however long the journal is.
 const RECENT: u64 = 512 * 1024;
 
 /// The journal's last records.
@@ -22,8 +22,8 @@ pub fn recent(context: &Context) -> Result<Vec<AuditRecord>, CommandError> {
         .map_err(|error| audit::unreadable(&error))
 }
 
-/// Tasks of which a beginning is on record, and no end. Nobody can tell here whether their run is still there; how long ago it was
-/// heard of is told, and says it as a rule.
+/// Lists tasks with a beginning on record and no end. Whether their run is still alive is unknown
+/// here; the time since its last record usually shows it.
 pub fn unfinished(records: &[AuditRecord], now: Timestamp) -> Vec<UnfinishedOutput> {
     let mut at_work: Vec<UnfinishedOutput> = Vec::new();
     for record in records {
@@ -98,16 +98,16 @@ pub fn failed(records: &[AuditRecord]) -> Vec<FailureOutput> {
         if !failed {
             continue;
         }
-        let said = |key: &str| record.details.get(key)?.as_str().map(str::to_owned);
-        if said("circuit").is_some() && !refused.insert(&record.executor) {
+        let text_of = |key: &str| record.details.get(key)?.as_str().map(str::to_owned);
+        if text_of("circuit").is_some() && !refused.insert(&record.executor) {
             continue;
         }
         failures.push(FailureOutput {
             task_id: record.task_id.as_ref().map(ToString::to_string),
             timestamp: record.timestamp.to_string(),
             executor: record.executor.clone(),
-            code: said("code"),
-            message: said("message").or_else(|| record.status.clone()),
+            code: text_of("code"),
+            message: text_of("message").or_else(|| record.status.clone()),
         });
         if failures.len() == LAST {
             break;

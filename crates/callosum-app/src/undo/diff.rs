@@ -8,7 +8,7 @@ use similar::TextDiff;
 /// Larger files are named and not compared, in bytes.
 const LARGEST: usize = 1024 * 1024;
 
-/// How long one file may take.
+/// Time limit for one file.
 const PATIENCE: std::time::Duration = std::time::Duration::from_millis(500);
 
 /// Returns the diff from what a file holds now to what it is to hold.

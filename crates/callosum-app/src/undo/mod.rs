@@ -17,7 +17,7 @@ use crate::context::Context;
 use crate::undo::select::{Selection, contents_of};
 use crate::{CommandError, Exit};
 
-/// How long another process that records something is waited for.
+/// Time to wait for another process that records something.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(5);
 
 /// Largest file that is undone, in bytes.

@@ -1,4 +1,4 @@
-//! What `callosum undo --json` prints.
+//! JSON output of `callosum undo`.
 
 use callosum_client::undo::{Call, Entry, FilePlan, FileState, Step};
 use schemars::JsonSchema;

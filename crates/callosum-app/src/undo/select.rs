@@ -11,7 +11,7 @@ use callosum_ledger::Checksum;
 use crate::context::Context;
 use crate::{CommandError, snapshot};
 
-/// How long another process's snapshot is waited for.
+/// Time to wait for another process's snapshot.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(5);
 
 /// The calls that are to be undone.
@@ -35,7 +35,7 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// How many files were changed and not recorded.
+    /// Returns the number of files that were changed and not recorded.
     pub fn more(&self) -> usize {
         let calls = self.calls.iter().map(|at| &self.history.calls[*at]);
         calls.map(|call| call.more).sum()
@@ -135,8 +135,8 @@ fn add_unseen(store: &Store, call: &mut Call) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// The permission bits of a file of which a snapshot knows only whether it is executable: those that it has now, if they
-/// agree.
+/// Returns the permission bits of a file. A snapshot only has whether it is executable: the current
+/// bits are used if they agree with that.
 fn mode_like(context: &Context, path: &Path, mode: &str) -> u32 {
     let usual = if mode == "100755" { 0o755 } else { 0o644 };
     let found = context.disk.open(path, OpenHow::READ);

@@ -1,4 +1,4 @@
-//! `callosum watch test`: how well the reader of tool output does on a file of outputs.
+//! `callosum watch test`: accuracy of the reader of tool output over a file of outputs.
 
 use callosum_diagnose::ErrorEvent;
 use schemars::JsonSchema;

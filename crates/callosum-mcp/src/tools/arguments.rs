@@ -1,7 +1,8 @@
-//! A call's arguments: read as the tool's own type, or each thing that is wrong told by the argument's name, with what is
-//! allowed there.
+//! Arguments of calls: parsed as the tool's own type. Each fault is reported with the argument's
+//! name and the values that are allowed.
 //!
-//! Start with [`read`]. What is allowed the schema says that the tool is listed with; what is wrong its type does.
+//! Start with [`read`]. The allowed values come from the schema that the tool is listed with; the
+//! faults come from its type.
 
 use callosum_mesh::addressee::Addressee;
 use callosum_mesh::agent::AgentName;
@@ -49,7 +50,7 @@ pub(super) fn addressee(name: &str) -> Result<Addressee, CommandError> {
     addressee.map_err(|error| CommandError::from_error(Exit::Usage, &error))
 }
 
-/// What is wrong, in words; `None` where that is not one argument's matter.
+/// Describes the fault; `None` if it is not about one argument.
 fn wrong<A: DeserializeOwned>(
     arguments: &Map<String, Value>,
     schema: &Value,
@@ -92,7 +93,7 @@ fn first_with<'a, A: DeserializeOwned>(
     })
 }
 
-/// What may stand where a schema does, in words.
+/// Describes the values that a schema allows.
 fn allowed(schema: &Value) -> String {
     let least = schema["minimum"].as_i64();
     let mut short = schema.clone();
@@ -139,7 +140,8 @@ mod tests {
         Add,
     }
 
-    /// CALC-PAT-2: whatever is wrong with an argument, it is named with what is allowed.
+    /// CALC-PAT-2: any fault of an argument is reported with its name and the values that are
+    /// allowed.
     #[test]
     fn what_is_wrong_is_named_with_what_is_allowed() {
         for (arguments, wanted) in [

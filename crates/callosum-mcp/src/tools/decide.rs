@@ -69,7 +69,7 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
     let output = decide(context, asker.agent, &new)?;
     let mut text = format!("{}\n", quote::one_line(&output.name()));
     if !output.evidence.is_empty() {
-        // What stands at the places is the tree's.
+        // The cited lines are text of the tree.
         let evidence = quote::lines(&output.evidence.join("\n"));
         text = format!("{text}{NOTICE}{evidence}");
     }

@@ -1,4 +1,4 @@
-//! `delegate`: an analysis by an executor, of which only the checked summary comes back.
+//! `delegate`: an analysis by an executor. Only its checked summary comes back.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! `discovery`: what one agent found out and tells all.
+//! `discovery`: findings that one agent shares with all others.
 
 use callosum_evidence::quote::{self, NOTICE};
 use callosum_mesh::board::Command;
@@ -66,6 +66,6 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
             format!("{} at {at}:\n{content}", found.source)
         })
         .collect();
-    let told = answer::fitted(&all, answer::USUAL, "discoveries");
-    Ok(format!("{NOTICE}{told}"))
+    let text = answer::fitted(&all, answer::USUAL, "discoveries");
+    Ok(format!("{NOTICE}{text}"))
 }

@@ -1,4 +1,4 @@
-//! `find`: passages of the tree, and what is kept beside it.
+//! `find`: passages of the tree and of stored texts.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! `lease`: who works on which file.
+//! `lease`: leases of agents on files.
 
 use std::path::Path;
 
@@ -55,9 +55,9 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
             if leases.is_empty() {
                 return Ok("no leases\n".to_owned());
             }
-            let leases: Vec<String> = leases.iter().map(told).collect();
-            let told = answer::fitted(&leases, answer::USUAL, "leases");
-            Ok(format!("{NOTICE}{told}"))
+            let leases: Vec<String> = leases.iter().map(text_of).collect();
+            let text = answer::fitted(&leases, answer::USUAL, "leases");
+            Ok(format!("{NOTICE}{text}"))
         }
         Deed::Take => {
             let path = file()?;
@@ -68,7 +68,7 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
             };
             open::given(context, order, &asking(context))?;
             let taken = listed(context, |lease| lease.path == path)?;
-            let taken: String = taken.iter().map(told).collect();
+            let taken: String = taken.iter().map(text_of).collect();
             Ok(format!("{NOTICE}{taken}"))
         }
         Deed::Release => {
@@ -88,7 +88,7 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
 }
 
 /// A lease as a model reads it: what others wrote is in quotes.
-fn told(lease: &LeaseOutput) -> String {
+fn text_of(lease: &LeaseOutput) -> String {
     let session = lease.session_id.as_deref().map(quote::inline);
     let session = session.map(|session| format!(" in session {session}"));
     let why = lease.why.as_deref().map(quote::inline);

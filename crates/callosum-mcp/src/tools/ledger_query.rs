@@ -1,4 +1,4 @@
-//! `ledger_query`: what was found out before.
+//! `ledger_query`: earlier results.
 
 use callosum_evidence::quote::NOTICE;
 use schemars::JsonSchema;

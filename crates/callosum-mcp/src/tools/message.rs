@@ -1,4 +1,4 @@
-//! `message`: what one agent says to another.
+//! `message`: messages between agents.
 
 use callosum_evidence::{
     quote::{self, NOTICE},
@@ -54,9 +54,9 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
             return usage("`text` needs a recipient: name the agent in `to`");
         }
         let unread = unread(context, &voice)?;
-        let (text, told, left) = shown(unread);
-        // What is told no further is not acknowledged either.
-        acknowledge(context, told, &voice, "the tool `message`")?;
+        let (text, shown_messages, left) = shown(unread);
+        // A message that was left out of the answer is not acknowledged either.
+        acknowledge(context, shown_messages, &voice, "the tool `message`")?;
         return Ok(if text.is_empty() {
             "no unread messages\n".to_owned()
         } else if left > 0 {

@@ -1,8 +1,8 @@
-//! What can be asked, one file a tool: its arguments as a type, and the function of the command line
-//! that does it.
+//! The tools, one file each: the arguments as a type, and the function of the command line that
+//! does the work.
 //!
-//! Their list stands in every context of every client, so it is short: [`listed`] leaves out of the
-//! schemas what says nothing to a model.
+//! Their list is in every context of every client, so it is short: [`listed`] leaves out the parts
+//! of schemas that mean nothing to a model.
 
 mod arguments;
 mod decide;
@@ -45,14 +45,14 @@ pub(super) static ALL: [Tool; 10] = [
 /// A tool.
 pub(super) struct Tool {
     pub(super) name: &'static str,
-    /// What a model is told of it.
+    /// Description for models.
     about: &'static str,
     effect: Effect,
     schema: fn() -> Map<String, Value>,
     call: fn(&Context, Value) -> Result<String, CommandError>,
 }
 
-/// What a call changes, beside what is kept to answer the next one faster.
+/// Changes that a call makes, apart from caches for later answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Effect {
     /// Nothing.
@@ -89,7 +89,7 @@ impl Tool {
     }
 }
 
-/// The tools as clients are told them.
+/// Lists the tools for clients.
 pub(super) fn listed() -> Vec<Listed> {
     ALL.iter().map(Tool::listed).collect()
 }
@@ -176,7 +176,7 @@ fn shorten(schema: &mut Value) {
             fields.insert("type".to_owned(), "string".into());
             fields.insert("enum".to_owned(), names.into());
         } else if let [Value::Object(only)] = all.as_mut_slice() {
-            // What it is for was said where it is used.
+            // The place where it is used has a description already.
             only.remove("description");
             fields.append(only);
         } else {

@@ -1,4 +1,4 @@
-//! `recover`: where things stand, for a context that begins.
+//! `recover`: the state of things, for a context that begins.
 
 use callosum_evidence::quote;
 use schemars::JsonSchema;

@@ -21,7 +21,7 @@ pub(super) const TOOL: Tool = Tool {
     call,
 };
 
-/// How long one call waits: clients give up on calls that take longer.
+/// Maximum time that one call waits: clients give up on calls that take longer.
 const LONGEST_WAIT: Duration = Duration::from_mins(10);
 
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -67,9 +67,9 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
             if tasks.is_empty() {
                 return Ok(format!("no pending tasks for {whose}\n"));
             }
-            let tasks: Vec<String> = tasks.iter().map(told).collect();
-            let told = answer::fitted(&tasks, answer::USUAL, "tasks");
-            return Ok(format!("{NOTICE}{told}"));
+            let tasks: Vec<String> = tasks.iter().map(text_of).collect();
+            let text = answer::fitted(&tasks, answer::USUAL, "tasks");
+            return Ok(format!("{NOTICE}{text}"));
         }
         Deed::Add => {
             let id = id.unwrap_or_else(|| context.new_id());
@@ -109,12 +109,12 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
         },
     };
     let task = done(context, &voice, order, id.as_deref())?;
-    let told = task.as_ref().map(told).unwrap_or_default();
-    Ok(answer::cut(&format!("{NOTICE}{told}"), answer::MOST))
+    let text = task.as_ref().map(text_of).unwrap_or_default();
+    Ok(answer::cut(&format!("{NOTICE}{text}"), answer::MOST))
 }
 
 /// A task as a model reads it: what is known of it, and behind marks what others wrote.
-fn told(task: &MeshTaskOutput) -> String {
+fn text_of(task: &MeshTaskOutput) -> String {
     let id = quote::one_line(&task.id);
     let mut text = format!("{id} P{} {}", task.priority, task.status);
     for (what, value) in [("by", &task.claimed_by), ("for", &task.assigned_to)] {

@@ -1,11 +1,11 @@
-//! What is promised of the list of tools as a whole.
+//! Guarantees about the list of tools as a whole.
 
 use callosum_evidence::tokens::estimate;
 use serde_json::json;
 
 use super::*;
 
-/// The list stands in every context, so it is short.
+/// The list is in every context, so it is short.
 #[test]
 fn the_whole_list_takes_less_than_a_thousand_tokens() {
     let list = serde_json::to_string(&listed()).unwrap();

@@ -32,7 +32,7 @@ use crate::context::Context;
 use crate::mesh::inject::program;
 use crate::{CommandError, Exit, store};
 
-/// How long a single look waits before it looks again, so that an agent between two redraws does not count as idle.
+/// Delay before a second look, so that an agent between two redraws does not count as idle.
 const AGAIN: Duration = Duration::from_millis(250);
 
 /// Looks of a command that prints once.
@@ -41,7 +41,7 @@ const MOST_LOOKS: usize = 4;
 /// A registry that is younger is as good as a look of one's own.
 const FRESH: SignedDuration = SignedDuration::from_secs(2);
 
-/// How long the daemon waits before it tries to become the registry's writer again.
+/// Delay before the daemon tries to become the registry's writer again.
 const RETRY: Duration = Duration::from_secs(30);
 
 /// Longest wait before the daemon sees that it is to end.

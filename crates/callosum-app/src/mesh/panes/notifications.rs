@@ -13,7 +13,7 @@ use jiff::tz::TimeZone;
 
 use super::{Machine, environment_of};
 
-/// How long the program that notifies a person is given.
+/// Timeout of the program that notifies a person.
 const DELIVERY: Duration = Duration::from_secs(10);
 
 /// Notices about agents, and the way to the person.
@@ -101,7 +101,7 @@ impl Notifications {
     }
 }
 
-/// Runs the program that notifies a person. What fails is in the log: nobody waits for the answer.
+/// Runs the program that notifies a person. Failures go to the log: no caller waits for the result.
 fn run_notifier(launch: &Launch) {
     let program = launch.program.display();
     let run = Cancel::new()

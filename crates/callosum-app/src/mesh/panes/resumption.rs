@@ -28,7 +28,7 @@ const CONTINUE: &str = "continue";
 /// Name of the program in events.
 const OWN: &str = "callosum";
 
-/// Why a text was sent, in its receipt.
+/// Cause of a text that was sent, in its receipt.
 const CAUSE: &str = "resume-after-limit";
 
 /// Age at which a reset is forgotten. No limit lasts longer.

@@ -1,4 +1,4 @@
-//! `:capability.query`: what plans may call here.
+//! `:capability.query`: capabilities that plans may call here.
 
 use callosum_arbiter::kernel::{Answer, ApprovedCall, ProviderFailure, answer_query, read_query};
 use callosum_host::process::Cancel;

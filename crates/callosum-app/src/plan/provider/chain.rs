@@ -118,7 +118,7 @@ pub(super) fn perform(
     Ok(free(Value::vector(last.into())))
 }
 
-/// Returns true if a record changed an intent, or a relation at either end of which it is.
+/// Returns true if a record changed an intent, or a relation from or to it.
 fn is_about(record: &AuditRecord, intent: &str) -> bool {
     let ends = ["intent", "from", "to"].map(|key| record.details.get(key));
     ends.into_iter().flatten().any(|id| id == intent)

@@ -1,10 +1,10 @@
 //! `:session.decide`: a decision, kept in the project's notes.
 //!
-//! The call's key goes with it into the trajectory. So a call that an earlier process made is found by it,
-//! once what that process had begun is done.
+//! The call's key goes with it into the trajectory. So a call that an earlier process made is found
+//! by it, once the step of that process is finished.
 //!
-//! What is quoted of files is for the notes. The plan is told where it stands, and cites nothing that `:fs.read` would
-//! refuse it.
+//! Quotes of files go to the notes only. The plan gets their places, and cites nothing that
+//! `:fs.read` would deny it.
 
 use callosum_arbiter::kernel::{Answer, ApprovedCall, KnownOutcome, ProviderFailure};
 use callosum_host::process::Cancel;

@@ -68,7 +68,7 @@ pub(super) fn perform(
     }
 }
 
-/// Where this machine keeps that the executor of a call was about to be started.
+/// Returns this machine's mark that the executor of a call was about to be started.
 fn start_mark(surroundings: &Surroundings<'_>, key: &str) -> StartMark {
     OwnRun::of(surroundings.context, &surroundings.run).start_mark(key)
 }
@@ -80,9 +80,10 @@ fn least<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
     }
 }
 
-/// Who is asked. A capability that is an executor is nobody else's; through `:agent.delegate` only those can be
-/// asked that are capabilities themselves and need no more leave than it, and where nobody is named, none that the kernel
-/// barred: where it barred all others, `scout`.
+/// Returns the executor to ask. A capability that is an executor has that one only. Through
+/// `:agent.delegate` only executors can be asked that are capabilities themselves and need no more
+/// permission than it. If the call names none, those that the kernel barred are skipped; if it
+/// barred all others, the answer is `scout`.
 fn executor(
     surroundings: &Surroundings<'_>,
     call: &ApprovedCall,
@@ -201,8 +202,11 @@ pub(super) fn outcome(
     let mut tasks = Vec::new();
     let reader = AuditReader::new(context.disk.clone(), context.ledger_paths());
     let read = reader.query(&query, |record| {
-        let said = record.details.get(PLAN_CALL).and_then(|said| said.as_str());
-        if said == Some(key) {
+        let recorded = record
+            .details
+            .get(PLAN_CALL)
+            .and_then(|value| value.as_str());
+        if recorded == Some(key) {
             // One that does not say so may have changed something.
             let did_change = record.details.get(MAY_CHANGE) != Some(&false.into());
             let task = record.task_id.zip(record.executor);
@@ -226,7 +230,7 @@ pub(super) fn outcome(
     }
     let roster = Roster::load(context).map_err(|error| failed(&error))?;
     let around = context.surroundings().map_err(|error| failed(&error))?;
-    // As it was when it was called, and, since nobody vouches for that record, as it is.
+    // Checks its state at the call and its present one, since nothing proves that record.
     let may_have_changed = |(_, id, did_change): &(TaskId, String, bool)| {
         let executor = roster.registry().get(id);
         *did_change || executor.is_none_or(|executor| may_change(executor, &around))

@@ -1,6 +1,7 @@
 //! `:mesh.publish`: an event for the other agents, under an id that follows from the call.
 //!
-//! What changes the board is not told this way: a policy about `task.add` would hold for nobody who publishes instead.
+//! It publishes no event that changes the board: otherwise a plan could avoid a policy about
+//! `task.add` by publishing instead.
 
 use callosum_arbiter::kernel::{Answer, ApprovedCall, ProviderFailure};
 use callosum_host::process::Cancel;
@@ -16,7 +17,7 @@ use crate::plan::provider::{Surroundings, arguments, failed, free, keyed, voice}
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// What it is about, as `agent.note`.
+    /// Topic, such as `agent.note`.
     topic: String,
     #[serde(default)]
     payload: Map<String, Json>,
@@ -41,7 +42,8 @@ pub(super) fn perform(
     Ok(free(keyed(&json!({"id": id, "topic": wanted.topic}))))
 }
 
-/// Refuses the topics of which the board is made, and names the capability that does the same, where there is one.
+/// Refuses the topics that the board is made of, and names the capability that does the same, if
+/// there is one.
 fn refuse_of_board(topic: &str) -> Result<(), ProviderFailure> {
     // One that is no topic is refused with what else is wrong with the event.
     if !topic

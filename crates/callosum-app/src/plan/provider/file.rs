@@ -28,7 +28,7 @@ struct Arguments {
     path: String,
     /// The first line, from 1.
     from: Option<usize>,
-    /// How many lines.
+    /// Number of lines.
     lines: Option<usize>,
 }
 
@@ -91,7 +91,8 @@ fn is_personal(disk: &Disk, tree: &Path, found: &Path) -> bool {
     names.any(|name| PERSONAL_FOLDERS.contains(&name.as_str()))
 }
 
-/// A file of the tree that a plan may be told of, by its path from there: with every link resolved.
+/// Returns the path, with every link resolved, of a file of the tree that a plan may read; `path`
+/// is relative to the tree.
 pub(super) fn admitted(
     disk: &Disk,
     tree: &Path,
@@ -131,13 +132,14 @@ pub(super) fn admitted(
     };
     if found.names > 1 {
         // By another name it may be what is kept back, or no file of the project.
-        may_be_told_by_each_name(disk, &real_tree, &found).map_err(refuse)?;
+        check_each_name(disk, &real_tree, &found).map_err(refuse)?;
     }
     Ok(real)
 }
 
-/// Whether each name of a file that has several is one of the tree that a plan may be told of; else why it may not.
-fn may_be_told_by_each_name(disk: &Disk, tree: &Path, file: &FileStat) -> Result<(), &'static str> {
+/// Checks that each name of a file with several is in the tree and readable by plans; the error is
+/// the reason why not.
+fn check_each_name(disk: &Disk, tree: &Path, file: &FileStat) -> Result<(), &'static str> {
     const UNKNOWN: &str = "has other hard links, and not all of them are files of the project";
     let mut left = file.names;
     let mut folders = vec![PathBuf::new()];
@@ -259,7 +261,8 @@ mod tests {
         );
     }
 
-    /// CCOS-RTFS-2: a plan reads neither outside of the project nor what holds secrets, by whatever way.
+    /// CCOS-RTFS-2: no way leads a plan to a file outside of the project, or to one that holds
+    /// secrets.
     #[test]
     fn what_lies_outside_or_holds_secrets_is_refused() {
         let (_folder, tree) = tree();

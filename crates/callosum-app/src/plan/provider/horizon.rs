@@ -1,7 +1,7 @@
-//! `:horizon.build`: what intents, ledger and notes know about a matter, within a number of tokens.
+//! `:horizon.build`: facts of intents, ledger and notes about a matter, within a number of tokens.
 //!
-//! `:intent` is words, or the id of an intent: then that intent comes first, then its parent, then its parts, and its goal is
-//! what the rest is ranked by.
+//! `:intent` is words, or the id of an intent: then that intent comes first, then its parent, then
+//! its parts, and its goal is what the rest is ranked by.
 
 use std::cmp::Reverse;
 use std::fmt::Write as _;
@@ -107,8 +107,8 @@ fn asked_for<'g>(graph: &'g Graph, text: &str) -> Option<&'g Intent> {
     })
 }
 
-/// Returns the intents that are not archived, the newest [`MOST_INTENTS`]; those around the one that is asked for have places,
-/// whatever their state.
+/// Returns the intents that are not archived, the newest [`MOST_INTENTS`]. The one that is asked
+/// for, its parent and its parts have places in any status.
 fn intents(graph: &Graph, asked: Option<&Intent>) -> Vec<Fact> {
     let mut places: Vec<&IntentId> = Vec::new();
     if let Some(asked) = asked {

@@ -1,6 +1,7 @@
-//! [`kept_back`]: which files of a project are handed to no plan, by their names.
+//! [`kept_back`]: project files that no plan may read, by their names.
 //!
-//! Whatever stands in them: what a file holds is masked elsewhere, as far as it can be recognised.
+//! Their content does not matter: secrets in other files are masked elsewhere, as far as they are
+//! recognized.
 
 use std::path::Path;
 
@@ -65,7 +66,7 @@ const DATA: [&str; 10] = [
     "yml",
 ];
 
-/// Files that are told by their folder.
+/// Files that are recognized by their folder.
 const WITHIN: [(&str, &str); 3] = [
     (".docker", "config.json"),
     (".kube", "config"),
@@ -78,7 +79,7 @@ const FOLDERS: [&str; 4] = [".aws", ".gnupg", ".ssh", ".git"];
 /// Endings of what is there to be filled in.
 const SAMPLES: [&str; 4] = ["dist", "example", "sample", "template"];
 
-/// Why a path of the project is not handed to a plan.
+/// Returns the reason why a plan may not read a path of the project.
 pub(super) fn kept_back(path: &Path) -> Option<&'static str> {
     let names: Vec<String> = path
         .iter()
@@ -117,7 +118,8 @@ fn holds_secrets(file: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// CCOS-RTFS-2: what secrets are kept under is kept back, in whatever folder; code that is named after them is not.
+    /// CCOS-RTFS-2: files with names for secrets are denied in any folder; code that is named after
+    /// them is not.
     #[test]
     fn files_are_kept_back_by_their_names() {
         for path in [

@@ -1,9 +1,9 @@
-//! Who performs the calls of plans: this program, by a manifest and functions for each capability, and
-//! executors, by the delegation that everybody uses, and servers of tools, by a call.
+//! Providers that perform the calls of plans: this program, by a manifest and functions for each
+//! capability, executors, by the delegation that all commands use, and tool servers, by a call.
 //!
-//! Start with [`providers`]. A provider is handed calls that the kernel approved, and nothing else.
-//! What it takes is data of a plan, and is held to as strictly as a command line: an unknown key is
-//! refused by name.
+//! Start with [`providers`]. A provider only gets calls that the kernel approved. Its arguments are
+//! data of a plan, and are checked as strictly as a command line: an unknown key is rejected by
+//! name.
 
 mod catalogue;
 mod chain;
@@ -40,7 +40,7 @@ use crate::moment::Moment;
 use crate::plan::provider::foreign::ForeignTexts;
 use crate::{CommandError, Exit, capability};
 
-/// What capabilities are performed with.
+/// Context that capabilities are performed in.
 struct Surroundings<'c> {
     context: &'c Context,
     /// The run whose calls are performed.
@@ -51,7 +51,7 @@ struct Surroundings<'c> {
     foreign: ForeignTexts,
 }
 
-/// Who leaves what a plan leaves on the mesh.
+/// Author of a plan's entries on the mesh.
 const PLAN: &str = "plan";
 
 type Perform = fn(&Surroundings<'_>, &ApprovedCall, &Cancel) -> Result<Answer, ProviderFailure>;
@@ -70,7 +70,7 @@ struct Capability<'c> {
 struct Row {
     pub id: &'static str,
     perform: Perform,
-    /// `None` where nobody can tell, and a person must.
+    /// `None` if the outcome cannot be looked up, so that a person must settle it.
     outcome: Option<Outcome>,
 }
 
@@ -213,7 +213,7 @@ pub fn providers<'c>(
     Ok((providers, catalogue))
 }
 
-/// What performs a capability that this program brings along.
+/// Returns the implementation of a built-in capability.
 fn row_of(manifest: &Manifest) -> Result<&'static Row, CommandError> {
     let row = ROWS.iter().find(|row| row.id == manifest.id.as_str());
     row.ok_or_else(|| {
@@ -222,7 +222,8 @@ fn row_of(manifest: &Manifest) -> Result<&'static Row, CommandError> {
     })
 }
 
-/// Who speaks on the mesh for a run: the agent that carries it on, else the plan, with the run as its session.
+/// Returns the author on the mesh for a run: the agent that carries it on, else the plan, with the
+/// run as its session.
 fn voice(surroundings: &Surroundings<'_>, context: &Context) -> Author {
     let asking = asking(context);
     if surroundings.context.asker.is_some() {
@@ -235,7 +236,7 @@ fn voice(surroundings: &Surroundings<'_>, context: &Context) -> Author {
     }
 }
 
-/// What only reads, or does nothing under a key that it did under it before.
+/// The outcome of calls that only read, or that have no second effect under the same key.
 #[expect(
     clippy::unnecessary_wraps,
     reason = "has the signature of functions that may fail"
@@ -244,7 +245,7 @@ fn repeatable(_: &Surroundings<'_>, _: &str) -> Result<KnownOutcome, ProviderFai
     Ok(KnownOutcome::Repeatable)
 }
 
-/// What a call takes: nothing, or one map.
+/// Parses the arguments of a call: nothing, or one map.
 fn arguments<T: DeserializeOwned>(call: &ApprovedCall) -> Result<T, ProviderFailure> {
     let json = match call.arguments() {
         [] => Json::Object(serde_json::Map::new()),
@@ -328,7 +329,8 @@ mod tests {
 
     use super::*;
 
-    /// CCOS-RTFS-2: whoever can tell what became of a call says so, and is asked before a person is.
+    /// CCOS-RTFS-2: a capability whose provider can look up a call's outcome declares that, so the
+    /// provider is asked before a person is.
     #[test]
     fn what_can_be_asked_after_says_so_and_nothing_else_does() {
         let manifests = built_in_manifests("1");

@@ -18,7 +18,7 @@ use crate::roster::Roster;
 /// Units of work that holding an answer against its type may take.
 const SCHEMA_WORK: u64 = 1 << 20;
 
-/// How much is told of why a tool failed, in bytes.
+/// Maximum length of a tool's failure message, in bytes.
 const LONGEST_SAID: usize = 4096;
 
 pub(super) fn perform(
@@ -50,11 +50,11 @@ pub(super) fn perform(
         may_have_happened: error.may_have_happened,
         ..ProviderFailure::before(
             FailureKind::CapabilityError,
-            format!(":{name}: {}", said(&error.words)),
+            format!(":{name}: {}", failure_text(&error.words)),
         )
     })?;
     if answer.is_error {
-        let words = format!(":{name}: {}", said(&answer.text));
+        let words = format!(":{name}: {}", failure_text(&answer.text));
         return Err(ProviderFailure::before(FailureKind::CapabilityError, words));
     }
     if let Some(mismatch) = mismatch(&manifest.output, &answer.text, answer.structured.as_ref()) {
@@ -109,8 +109,8 @@ fn with_integers(json: &Json) -> Json {
     }
 }
 
-/// Why a tool failed, in the server's words: masked, and not longer than a message.
-fn said(words: &str) -> String {
+/// Returns a tool's failure in the server's words: masked, and not longer than a message.
+fn failure_text(words: &str) -> String {
     let mut words = secrets::mask(words.trim()).text;
     if words.is_empty() {
         return "it failed without giving a reason".to_owned();

@@ -18,14 +18,15 @@ struct Arguments {
     /// An agent, as codex.
     to: Option<String>,
     priority: Option<i64>,
-    /// What it is about, in a word: while a task of that word is not over, there is no other in the project.
+    /// Subject, in a word: while a task with that word is not over, the project has no other with
+    /// it.
     id: Option<String>,
 }
 
-/// How many characters of a call's key stand in the id of its task.
+/// Characters of a call's key in the id of its task.
 const OF_CALL: usize = 16;
 
-/// How many characters of its project's mark stand before them, where it is about something: the board is the whole
+/// Characters of the project's mark before them, if the task has a subject: the board is the whole
 /// machine's.
 const OF_PROJECT: usize = 8;
 
@@ -45,7 +46,7 @@ pub(super) fn perform(
         Some(about) => format!("{about}{of_call}"),
         None => format!("plan-{of_call}"),
     };
-    let stands_for = |task: &Task| {
+    let is_about_same = |task: &Task| {
         let is_it = |about: &String| is_about(&task.id, about);
         !task.status.is_over() && about.as_ref().is_some_and(is_it)
     };
@@ -57,11 +58,12 @@ pub(super) fn perform(
         ..NewTask::default()
     };
     let voice = voice(surroundings, context);
-    let id = add_once(context, &voice, new, stands_for).map_err(|error| failed(&error))?;
+    let id = add_once(context, &voice, new, is_about_same).map_err(|error| failed(&error))?;
     Ok(free(keyed(&json!({"task": id}))))
 }
 
-/// What tells the project from others of the machine, by where its state stands: one for all its worktrees.
+/// Returns a mark that tells the project from others of the machine. It is made from the folder of
+/// its state, so all its worktrees share it.
 fn mark(context: &Context) -> String {
     let root = context.state().as_os_str().as_encoded_bytes();
     let mark = Checksum::of(root).to_string();

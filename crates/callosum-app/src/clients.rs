@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::context::Context;
 use crate::{CommandError, Exit};
 
-/// What was done to the settings of a client, or would be.
+/// A change of a client's settings, made or planned.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct ClientOutput {
     /// The client.
@@ -21,7 +21,7 @@ pub struct ClientOutput {
     pub settings: String,
     /// `registered`, `unchanged`, `removed`, `restored` (byte for byte), `absent` or `failed`.
     pub change: String,
-    /// Why it failed, or what is left for a person to do.
+    /// Reason of a failure, or a step that is left for a person.
     pub note: Option<String>,
     /// Remedy for a failure.
     #[serde(skip)]

@@ -27,13 +27,13 @@ pub struct ConfigOutput {
 pub struct SettingOutput {
     /// Its name in `.calrc`.
     pub key: String,
-    /// What is in force.
+    /// Value in force.
     pub value: Json,
-    /// Where that comes from: `default`, `.calrc`'s path, a variable's name, or `flag`.
+    /// Origin of the value: `default`, `.calrc`'s path, a variable's name, or `flag`.
     pub origin: String,
-    /// What it may be.
+    /// Allowed values.
     pub allowed: String,
-    /// What it means.
+    /// Meaning of the setting.
     pub meaning: String,
 }
 
@@ -46,8 +46,8 @@ pub struct ConfigCheckOutput {
     pub refused: Vec<RefusedOutput>,
     /// Settings that are ignored, and settings that are not trusted yet.
     pub warnings: Vec<String>,
-    /// What is wrong with the user's own `config.toml`: each with the file, the key, the value and what it may be. Where
-    /// there is one, the mesh and the daemon do not run.
+    /// Faults of the user's own `config.toml`, each with the file, the key, the value and the
+    /// allowed values. If there is one, the mesh and the daemon do not run.
     pub faults: Vec<String>,
 }
 
@@ -60,7 +60,7 @@ pub struct RefusedOutput {
     pub key: String,
     /// The value.
     pub value: String,
-    /// What it may be.
+    /// Allowed values.
     pub allowed: String,
     /// The line in which the rule begins that it is about.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -11,19 +11,19 @@ use crate::CommandError;
 pub struct ErrorOutput {
     /// The seed's code, E001 to E008, where it has one.
     pub code: Option<String>,
-    /// What failed, on one line.
+    /// Failure, on one line.
     pub message: String,
     /// More for diagnosis: the executor's words, every attempt, how the command is used.
     pub details: Option<String>,
-    /// What helps, to be pasted where it is a command; null where nothing is known to.
+    /// Remedy, to be pasted if it is a command; null if none is known.
     pub hint: Option<String>,
 }
 
-/// What `--json` prints where a command fails, or its line is not understood, before it has printed
-/// an object of its own.
+/// Output of `--json` if a command fails, or its line is invalid, before it has printed an object
+/// of its own.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct FailureOutput {
-    /// What failed.
+    /// The failure.
     pub error: ErrorOutput,
 }
 

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What hooks added to the contexts of one client's models.
+/// Tokens that hooks added to the contexts of one client's models.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct HookTokens {
     /// The client.

@@ -50,7 +50,7 @@ impl Reading {
     }
 }
 
-/// Which file with instructions a client reads, and what was done for that.
+/// File with instructions that a client reads, and the change that was made for that.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct InstructionsOutput {
     /// The client; `all` for `AGENTS.md` itself.
@@ -59,7 +59,7 @@ pub struct InstructionsOutput {
     pub file: String,
     /// `created`, `added`, `unchanged`, `read` (by the client itself), `removed`, `deleted`, `kept` (someone changed it) or `failed`.
     pub change: String,
-    /// Why it failed.
+    /// Reason of the failure.
     pub note: Option<String>,
 }
 

@@ -56,7 +56,7 @@ pub struct GroupOutput {
     pub what: String,
     /// The folder that the files are in.
     pub place: String,
-    /// How many files.
+    /// Number of files.
     pub files: u64,
     /// Their size.
     pub bytes: u64,

@@ -26,17 +26,17 @@ pub struct TrustOutput {
 pub struct WaitingExecutor {
     /// Its name.
     pub id: String,
-    /// What would be started.
+    /// Command that would be started.
     pub command_template: String,
-    /// How it is reached, on one line: its command, and for a server where that is.
+    /// How to reach it, on one line: its command, and for a server its address.
     pub way: String,
     /// The environment variables that it would be given.
     pub pass_environment: Vec<String>,
     /// Its sandbox policy; absent for `best-effort`.
     pub confinement: Option<String>,
-    /// What it could read beyond the project and the system.
+    /// Paths that it could read beyond the project and the system.
     pub readable: Vec<String>,
-    /// What it could write.
+    /// Paths that it could write.
     pub writable: Vec<String>,
     /// The hosts that it could connect to.
     pub network: Vec<String>,
@@ -49,7 +49,7 @@ pub struct WaitingExecutor {
 pub struct WaitingSetting {
     /// Its key in `.calrc`.
     pub key: String,
-    /// What would be in force.
+    /// Value that would be in force.
     pub value: String,
     /// Whether it is allowed now.
     pub trusted: bool,

@@ -21,13 +21,13 @@ use crate::{CommandError, clients, session, store};
 pub struct UninstallOutput {
     /// Whether nothing was done but to say what would be.
     pub dry_run: bool,
-    /// What was done to the settings of clients; those without anything of ours are left out.
+    /// Changes of clients' settings; clients without anything of ours are left out.
     pub clients: Vec<ClientOutput>,
     /// The same for files that have our server of tools and no hooks.
     pub servers: Vec<ClientOutput>,
-    /// What was done to the files of the system zone.
+    /// Changes of the files of the system zone.
     pub zone: Vec<LiftedOutput>,
-    /// What was done to files that `init --instructions` added to or created.
+    /// Changes of files that `init --instructions` added to or created.
     pub instructions: Vec<InstructionsOutput>,
     /// The project's state that was removed.
     pub removed: Vec<GroupOutput>,
@@ -35,9 +35,9 @@ pub struct UninstallOutput {
     pub remaining: Vec<GroupOutput>,
     /// Files in folders of ours that are not Callosum's, which stay.
     pub foreign: Vec<String>,
-    /// How many files were moved to the machine's folder.
+    /// Number of files that were moved to the machine's folder.
     pub moved: u64,
-    /// How many lines were removed from .git/info/exclude.
+    /// Number of lines that were removed from .git/info/exclude.
     pub unexcluded: u64,
 }
 

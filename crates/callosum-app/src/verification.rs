@@ -29,9 +29,9 @@ pub struct VerificationOutput {
     pub checkpoints: u64,
     /// So many records, from the first on, are those that were signed.
     pub signed_records: u64,
-    /// What is wrong, the first thing in each file.
+    /// Problems, the first one in each file.
     pub problems: Vec<ProblemOutput>,
-    /// What is right and worth knowing, such as a clock that was ahead.
+    /// Facts that are right and worth knowing, such as a clock that was ahead.
     pub notices: Vec<String>,
 }
 
@@ -40,7 +40,7 @@ pub struct VerificationOutput {
 pub struct ProblemOutput {
     /// The file, relative to the root if it is below it.
     pub path: String,
-    /// What was done to it: `edited`, `missing`, `deleted`, `inserted`, `reordered`, `duplicated`,
+    /// Kind of the problem: `edited`, `missing`, `deleted`, `inserted`, `reordered`, `duplicated`,
     /// `spliced`, `tail cut`, `rewritten`, `checkpoint missing`, `signed by another key`, `behind`,
     /// `torn`, `laid out otherwise` or `unreadable`.
     pub fault: String,
@@ -48,7 +48,7 @@ pub struct ProblemOutput {
     pub number: u64,
     /// The task that it is about, where that is known.
     pub task_id: Option<String>,
-    /// What it looks like.
+    /// Description of the problem.
     pub detail: String,
 }
 

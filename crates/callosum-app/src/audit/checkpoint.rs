@@ -14,7 +14,7 @@ pub struct CheckpointOutput {
     pub created: bool,
     /// The log that it is of.
     pub origin: String,
-    /// How many records it covers.
+    /// Number of records that it covers.
     pub size: u64,
     /// The root of their Merkle tree, in hexadecimal digits.
     pub root: String,
@@ -22,7 +22,7 @@ pub struct CheckpointOutput {
     pub key: Option<String>,
     /// The key that signed the one before, where that was another.
     pub previous_key: Option<String>,
-    /// Where earlier checkpoints were set aside.
+    /// File that earlier checkpoints were moved to.
     pub set_aside: Option<String>,
     /// The git object that has all checkpoints.
     pub git_object: Option<String>,

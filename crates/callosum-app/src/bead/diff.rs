@@ -9,18 +9,18 @@ use serde::Serialize;
 pub struct BeadDiffOutput {
     /// The bead.
     pub id: String,
-    /// Where two do not say the same.
+    /// Differences between two sources.
     pub forks: Vec<ForkOutput>,
 }
 
 /// Two that do not say the same.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct ForkOutput {
-    /// Which is believed: `code`, `bd`, `bead`, `NOTES.md` or `trajectory`.
+    /// The trusted source: `code`, `bd`, `bead`, `NOTES.md` or `trajectory`.
     pub trusted_source: String,
-    /// Which is not: one of these, `design` or `legacy document`.
+    /// The other source: one of these, `design` or `legacy document`.
     pub stale_source: String,
-    /// What they differ in.
+    /// Difference between the two.
     pub what: String,
 }
 

@@ -17,11 +17,11 @@ pub struct BeadListOutput {
 pub struct ListedBeadOutput {
     /// Its id.
     pub id: String,
-    /// How urgent it is: 0 comes first.
+    /// Priority: 0 comes first.
     pub priority: i64,
     /// Its status.
     pub status: String,
-    /// What is to be done.
+    /// Title of the task.
     pub title: String,
     /// The beads that it needs and that are not closed.
     pub blocked_by: Vec<String>,

@@ -12,7 +12,7 @@ use crate::session::{explain, zones};
 /// `callosum bead ready --json`.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct ReadyOutput {
-    /// How many there are in all.
+    /// Total number.
     pub total: usize,
     /// Those that are listed.
     pub beads: Vec<ReadyBeadOutput>,
@@ -25,11 +25,11 @@ pub struct ReadyOutput {
 pub struct ReadyBeadOutput {
     /// Its id.
     pub id: String,
-    /// How urgent it is: 0 comes first.
+    /// Priority: 0 comes first.
     pub priority: i64,
     /// Its status.
     pub status: String,
-    /// What is to be done.
+    /// Title of the task.
     pub title: String,
 }
 

@@ -15,30 +15,30 @@ use crate::intent::link::{WorkingForOutput, working_for};
 pub struct BeadOutput {
     /// Its id.
     pub id: String,
-    /// What is to be done.
+    /// Title of the task.
     pub title: String,
-    /// What kind of task it is.
+    /// Kind of the task.
     #[serde(rename = "type")]
     pub kind: String,
     /// Its status.
     pub status: String,
-    /// How urgent it is: 0 comes first.
+    /// Priority: 0 comes first.
     pub priority: i64,
     /// When it was made.
     pub created: String,
-    /// Who does it.
+    /// Agent that works on it.
     pub assignee: Option<String>,
     /// Beads that must be closed first.
     pub needs: Vec<String>,
-    /// What else keeps it back.
+    /// Other reasons that block it.
     pub blockers: Vec<String>,
-    /// What was decided, by time.
+    /// Decisions, by time.
     pub decisions: Vec<BeadDecisionOutput>,
     /// The tests that it must pass.
     pub test_scenarios: Vec<String>,
     /// When it was handed off.
     pub handoffs: Vec<String>,
-    /// What comes next.
+    /// Next steps.
     pub next_steps: Vec<String>,
     /// Questions that are open.
     pub questions: Vec<String>,
@@ -51,7 +51,7 @@ pub struct BeadOutput {
 pub struct BeadDecisionOutput {
     /// When it was made.
     pub ts: String,
-    /// What was decided.
+    /// The decision.
     pub decision: String,
     /// The places that it cites.
     pub evidence: Vec<String>,

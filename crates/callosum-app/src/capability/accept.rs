@@ -19,7 +19,7 @@ pub struct AcceptanceOutput {
     pub version: String,
     /// Whether that is new.
     pub changed: bool,
-    /// What changed since the version that was accepted before, the farthest first.
+    /// Changes since the version that was accepted before, the farthest first.
     pub reasons: Vec<String>,
 }
 

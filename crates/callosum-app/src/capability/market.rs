@@ -19,11 +19,11 @@ use crate::{CommandError, Exit};
 /// One capability.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct CapabilityOutput {
-    /// What plans call it by, without a colon.
+    /// Name in plans, without a colon.
     pub id: String,
-    /// What people call it.
+    /// Name for people.
     pub name: String,
-    /// What it does.
+    /// Description.
     pub description: String,
     /// Its version, as its provider states it.
     pub version: String,
@@ -36,22 +36,23 @@ pub struct CapabilityOutput {
     pub pending_change: Option<ChangeOutput>,
     /// `primitive`, `composite` or `agent`.
     pub kind: String,
-    /// What it is good at.
+    /// Skills.
     pub skills: Vec<String>,
     /// The type of what it takes, in the language of plans.
     pub input: String,
-    /// What its server asks of arguments beyond that type, as keywords of JSON Schema; it alone judges them.
+    /// Constraints of its server on arguments beyond that type, as keywords of JSON Schema; only
+    /// the server checks them.
     pub unenforced_input_keywords: Vec<String>,
     /// The type of what it answers.
     pub output: String,
     /// JSON Schema keywords for its answers beyond that type, from its server; they are not
     /// enforced.
     pub unenforced_output_keywords: Vec<String>,
-    /// What it does to the world.
+    /// Effects on the world.
     pub effects: Vec<String>,
-    /// How far it is trusted, 0 to 3.
+    /// Trust tier, 0 to 3.
     pub trust_tier: u8,
-    /// How sensitive its answers are.
+    /// Sensitivity of its answers.
     pub sensitivity: String,
     /// Fields of arguments that are withheld where it is trusted less than 2.
     pub sensitive_fields: Vec<String>,
@@ -69,7 +70,7 @@ pub struct CapabilityOutput {
     pub answers_by_key: bool,
     /// Whether it was revoked on this machine.
     pub revoked: bool,
-    /// What calls of it came to in this project.
+    /// Outcomes of its calls in this project.
     pub outcomes: OutcomesOutput,
 }
 
@@ -116,7 +117,7 @@ pub struct ChangeOutput {
     pub to: String,
     /// `patch`, `minor` or `major`.
     pub level: String,
-    /// What changed, the farthest first.
+    /// Changes, the farthest first.
     pub reasons: Vec<String>,
 }
 

@@ -46,7 +46,7 @@ struct Content {
     runs: BTreeMap<String, u64>,
 }
 
-/// What calls of a capability came to.
+/// Outcomes of calls of a capability.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct OutcomesOutput {
     /// Calls of plans that say something of it.

@@ -17,9 +17,9 @@ use crate::context::Context;
 pub struct ConstitutionOutput {
     /// Whether it holds; one that does not permits nothing.
     pub ok: bool,
-    /// What is wrong, where something is.
+    /// Fault, if there is one.
     pub problem: Option<String>,
-    /// What it is known by in the journal.
+    /// Its hash in the journal.
     pub hash: String,
     /// The version that its first line says.
     pub version: u64,
@@ -38,7 +38,7 @@ pub struct PolicyOutput {
     pub effect: String,
     /// Text that a person sees when they are asked.
     pub ask: Option<String>,
-    /// What may be done about its denial.
+    /// Remedy for its denial.
     pub hint: Option<String>,
     /// Its text, in Cedar.
     pub text: String,

@@ -15,6 +15,6 @@ pub struct SignedOutput {
     pub signature: String,
     /// The version that was signed.
     pub version: u64,
-    /// What the constitution is known by in the journal.
+    /// Hash of the constitution in the journal.
     pub hash: String,
 }

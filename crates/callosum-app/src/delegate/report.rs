@@ -35,7 +35,7 @@ pub struct DelegateOutput {
     pub tokens_used: u64,
     /// Estimated tokens of the summary, as it is returned.
     pub tokens_returned: u64,
-    /// What `--budget` left out of the summary; the ledger has all of it.
+    /// The part of the summary that `--budget` left out; the ledger has all of it.
     pub left_out: Option<LeftOutOutput>,
     /// The entry that answered, if no executor was asked; null otherwise.
     pub cached_from: Option<CachedFrom>,
@@ -43,7 +43,7 @@ pub struct DelegateOutput {
     pub elapsed_ms: u64,
     /// Citations of the summary, and how many are valid; also if the answer was rejected for them.
     pub citations: CitationCounts,
-    /// What went wrong; null on success.
+    /// Failure; null on success.
     pub error: Option<ErrorOutput>,
 }
 
@@ -56,7 +56,7 @@ pub struct CachedFrom {
     pub age_seconds: u64,
 }
 
-/// What is not in a summary that was cut.
+/// The missing part of a summary that was cut.
 #[derive(Clone, Copy, Debug, JsonSchema, Serialize)]
 pub struct LeftOutOutput {
     /// Statements that are not in it.
@@ -126,7 +126,7 @@ impl Handed {
     }
 }
 
-/// How many citations there are and how many hold.
+/// Number of citations, and of those that hold.
 #[derive(Clone, Debug, Default, JsonSchema, Serialize)]
 pub struct CitationCounts {
     /// All citations of the summary.
@@ -161,7 +161,7 @@ const MOST_TOLD: usize = 20;
 pub struct TasksOutput {
     /// One object per task, in the order of the file; none where nothing could be run.
     pub tasks: Vec<NamedOutput>,
-    /// Why nothing could be run; null where the tasks tell themselves what came of them.
+    /// Failure that kept all tasks from running; null if the tasks have their own results.
     pub error: Option<ErrorOutput>,
 }
 
@@ -170,7 +170,7 @@ pub struct TasksOutput {
 pub struct NamedOutput {
     /// The id that the file gives it.
     pub id: String,
-    /// What came of it.
+    /// Result of the task.
     #[serde(flatten)]
     pub output: DelegateOutput,
 }

@@ -36,7 +36,7 @@ pub struct CheckLine {
     pub name: String,
     /// `ok`, `warning` or `failed`.
     pub outcome: String,
-    /// What was found.
+    /// Finding.
     pub found: String,
     /// The command that fixes it.
     pub hint: Option<String>,

@@ -18,7 +18,7 @@ pub struct StepOutput {
     pub name: String,
     /// `passed`, `failed` or `skipped`.
     pub outcome: String,
-    /// Why it failed.
+    /// Reason of the failure.
     pub reason: Option<String>,
     /// Standard error of the executor if it failed, as far as it is stored.
     pub details: Option<String>,

@@ -38,9 +38,9 @@ pub struct FoundOutput {
     pub status: String,
     /// Whether it is new in the registry.
     pub registered_now: bool,
-    /// Why it is inactive, or is given no task for now.
+    /// Reason why it is inactive, or gets no tasks for now.
     pub reason: Option<String>,
-    /// What helps, as far as that is known.
+    /// Remedy, if one is known.
     pub hint: Option<String>,
     /// Whether it was active and so not asked again: the program in `PATH` may be another one than
     /// the one that passed.

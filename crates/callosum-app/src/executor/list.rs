@@ -15,7 +15,7 @@ pub struct ListOutput {
     pub executors: Vec<ExecutorOutput>,
     /// Executor for tasks that name none; null if no executor is available.
     pub next_executor: Option<String>,
-    /// Why that one and no other, in words.
+    /// Reason for that choice.
     pub next_reason: Option<String>,
 }
 
@@ -36,23 +36,23 @@ pub struct ExecutorOutput {
     pub priority: u64,
     /// Whether this machine may run it: it was registered or trusted here, or is our own.
     pub trusted: bool,
-    /// How it is started.
+    /// Command that starts it.
     pub command_template: String,
-    /// How it is reached, on one line: its command, and for a server where that is.
+    /// How to reach it, on one line: its command, and for a server its address.
     pub way: String,
     /// When it last answered a handshake or health check.
     pub last_validated: Option<String>,
-    /// How far it is confined when it runs here.
+    /// Confinement of its runs on this machine.
     pub confinement: ConfinementOutput,
-    /// What it may read beyond the project and the system.
+    /// Paths that it may read beyond the project and the system.
     pub readable: Vec<String>,
-    /// What it may write beyond its temporary folder.
+    /// Paths that it may write beyond its temporary folder.
     pub writable: Vec<String>,
     /// The hosts that it may connect to.
     pub network: Vec<String>,
 }
 
-/// How far an executor is confined.
+/// Confinement of an executor.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct ConfinementOutput {
     /// `required`, `best-effort` or `off`: what its entry asks for.
@@ -60,7 +60,7 @@ pub struct ConfinementOutput {
     /// `full`, `partial` or `none`; `refused` where it does not run here, `unknown` where that cannot
     /// be tried, because the machine's home cannot be written.
     pub level: String,
-    /// What this system lacks.
+    /// Parts that this system lacks.
     pub missing: Vec<String>,
 }
 

@@ -8,7 +8,7 @@ use crate::executor::list::ExecutorOutput;
 /// `callosum executor remove --json`.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct RemovedOutput {
-    /// Whose entry is gone.
+    /// Executor whose entry was removed.
     pub id: String,
     /// The entry as it was; null where it made no sense.
     pub executor: Option<ExecutorOutput>,

@@ -8,12 +8,12 @@ use crate::ck::{Ck, CkError};
 use crate::context::Context;
 use crate::{CommandError, Exit, shell_word};
 
-/// What `ck` had to say.
+/// Result of `ck`.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct CkOutput {
-    /// How many places it named within the tree.
+    /// Number of places that it named within the tree.
     pub hits: usize,
-    /// Why it was searched without it; null where it answered.
+    /// Reason why the search went on without it; null if it answered.
     pub failed: Option<String>,
 }
 

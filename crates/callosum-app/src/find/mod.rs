@@ -26,9 +26,9 @@ use crate::{CommandError, Exit, many};
 /// `callosum find --json`.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct FindOutput {
-    /// What was found, the best first.
+    /// Hits, the best first.
     pub found: Vec<FoundOutput>,
-    /// What `ck` had to say; null where it is not configured, or was not asked.
+    /// Result of `ck`; null if it is not configured, or was not asked.
     pub ck: Option<CkOutput>,
 }
 
@@ -43,14 +43,14 @@ pub struct FoundOutput {
     pub first_line: u32,
     /// Its last line.
     pub last_line: u32,
-    /// What it is: `function`, `method`, `type`, `interface`, `constant`, `macro`, `module`,
+    /// Kind of the hit: `function`, `method`, `type`, `interface`, `constant`, `macro`, `module`,
     /// `section` or `lines`.
     pub kind: String,
     /// Its name; empty where it has none.
     pub name: String,
-    /// What contains it.
+    /// Name of the container.
     pub container: Option<String>,
-    /// How much of what was asked for it has, from 0 to 1, less up to a quarter of that the worse it ranks.
+    /// Share of the query that it matches, from 0 to 1, reduced by up to a quarter of that by rank.
     pub score: f64,
     /// All of it.
     pub text: String,

@@ -19,7 +19,7 @@ pub struct PermitOutput {
     pub id: String,
     /// The words that a command must begin with.
     pub pattern: String,
-    /// Where it holds: `project` or `user`.
+    /// Scope: `project` or `user`.
     pub scope: String,
     /// When it was given, in UTC.
     pub since: String,
@@ -32,7 +32,7 @@ pub struct PermitOutput {
 /// `callosum guard allow --list --json`.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct PermitsOutput {
-    /// What is permitted here, the user's first.
+    /// Permissions that apply here, the user's first.
     pub permissions: Vec<PermitOutput>,
 }
 

@@ -17,15 +17,15 @@ pub struct CheckOutput {
     pub decision: String,
     /// The rule that decided.
     pub rule: Option<String>,
-    /// Why.
+    /// Reason.
     pub reason: Option<String>,
     /// A command that serves the same end.
     pub alternative: Option<String>,
     /// The part of the command that the rule is about.
     pub subject: Option<String>,
-    /// How much of it was understood, in percent.
+    /// Percentage of the command that was understood.
     pub understood: u8,
-    /// What was not.
+    /// Parts that were not understood.
     pub open: Vec<String>,
 }
 

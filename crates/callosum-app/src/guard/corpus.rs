@@ -21,21 +21,21 @@ pub struct Row {
 /// `callosum guard test --json`.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct TestOutput {
-    /// How many commands there were.
+    /// Number of commands.
     pub rows: usize,
-    /// How many of them were to be asked about or blocked.
+    /// Number of commands that had to be asked about or blocked.
     pub dangerous: usize,
-    /// How many of those were.
+    /// Number of those that were.
     pub caught: usize,
     /// The share of the dangerous commands that was caught, from 0 to 1; nothing where there was none.
     pub recall: Option<f64>,
-    /// How many commands were to be allowed.
+    /// Number of commands that had to be allowed.
     pub harmless: usize,
-    /// How many of those were asked about or blocked.
+    /// Number of those that were asked about or blocked.
     pub stopped: usize,
     /// The share of the harmless commands that was stopped, from 0 to 1; nothing where there was none.
     pub false_blocks: Option<f64>,
-    /// How many verdicts were exactly as expected.
+    /// Number of verdicts that were exactly as expected.
     pub exact: usize,
     /// The ids of the dangerous commands that were let through.
     pub misses: Vec<String>,
@@ -49,17 +49,17 @@ pub struct TestOutput {
     pub verdicts: Vec<RowOutput>,
 }
 
-/// What the guard says to one command of a corpus.
+/// The guard's verdict on one command of a corpus.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct RowOutput {
     /// The row's id.
     pub id: String,
-    /// What was expected.
+    /// Expected verdict.
     pub expect: String,
-    /// What the guard says.
+    /// The guard's verdict.
     pub decision: String,
     /// By which rule.
     pub rule: Option<String>,
-    /// How much was understood, in percent.
+    /// Percentage that was understood.
     pub understood: u8,
 }

@@ -24,9 +24,9 @@ pub struct ExplainOutput {
 /// A command that would run.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct StepOutput {
-    /// How many others it is nested in.
+    /// Number of commands that it is nested in.
     pub depth: usize,
-    /// What contains it; empty if it is not nested.
+    /// Its container; empty if it is not nested.
     pub via: String,
     /// Its words; what is not known is shown as `…`.
     pub command: String,
@@ -39,7 +39,7 @@ pub struct StepOutput {
 pub struct LookedOutput {
     /// The rule.
     pub rule: String,
-    /// What it says: `allow` where it does not hold.
+    /// Its decision: `allow` if it does not match.
     pub decision: String,
 }
 

@@ -9,24 +9,24 @@ use serde::Serialize;
 /// `callosum guard metrics --json`: the samples under the names that they have in the text form.
 #[derive(Debug, Default, JsonSchema, PartialEq, Serialize)]
 pub struct MetricsOutput {
-    /// What was asked about or blocked, by what it was about and how it was decided.
+    /// Actions that were asked about or blocked, by subject and decision.
     #[serde(rename = "cake_interventions_total")]
     pub interventions: Vec<InterventionsOutput>,
-    /// What was blocked, by the rule.
+    /// Blocked actions, by rule.
     #[serde(rename = "cake_errors_prevented_total")]
     pub prevented: Vec<PreventedOutput>,
-    /// How many commands the client ran without a prompt.
+    /// Number of commands that the client ran without a prompt.
     #[serde(rename = "cake_auto_allowed_total")]
     pub auto_allowed: u64,
-    /// What agents did after a refusal, by rule.
+    /// Reactions of agents to a denial, by rule.
     #[serde(rename = "cake_refusal_reactions_total")]
     pub reactions: Vec<ReactionsOutput>,
-    /// How long it took from the start of a hook to its record, by what it was about.
+    /// Time from the start of a hook to its record, by subject.
     #[serde(rename = "cake_response_latency_seconds")]
     pub latencies: Vec<LatencyOutput>,
 }
 
-/// How often it was decided so.
+/// Number of decisions of a kind.
 #[derive(Debug, JsonSchema, PartialEq, Serialize)]
 pub struct InterventionsOutput {
     /// `command`, `write` or `event`.
@@ -35,20 +35,20 @@ pub struct InterventionsOutput {
     pub severity: String,
     /// `true`, or `unknown` where a person was asked.
     pub success: &'static str,
-    /// How often.
+    /// Count.
     pub value: u64,
 }
 
-/// How often a rule has blocked.
+/// Number of blocks by a rule.
 #[derive(Debug, JsonSchema, PartialEq, Serialize)]
 pub struct PreventedOutput {
     /// The rule.
     pub error_type: String,
-    /// How often.
+    /// Count.
     pub value: u64,
 }
 
-/// What agents did after the refusals of a rule.
+/// Reactions of agents to the denials of a rule.
 #[derive(Debug, JsonSchema, PartialEq, Serialize)]
 pub struct ReactionsOutput {
     /// The rule.
@@ -78,27 +78,27 @@ impl From<&Reactions> for ReactionsOutput {
     }
 }
 
-/// How long decisions took.
+/// Durations of decisions.
 #[derive(Debug, JsonSchema, PartialEq, Serialize)]
 pub struct LatencyOutput {
     /// `guard`.
     pub component: &'static str,
     /// `command`, `write` or `event`.
     pub operation: &'static str,
-    /// How many took no longer than each bound.
+    /// Number of decisions within each bound.
     pub buckets: Vec<BucketOutput>,
-    /// How long all of them took, in seconds.
+    /// Total duration, in seconds.
     pub sum: f64,
-    /// How many there were.
+    /// Total number.
     pub count: u64,
 }
 
-/// How many took no longer than a bound.
+/// Number of decisions within a bound.
 #[derive(Debug, JsonSchema, PartialEq, Serialize)]
 pub struct BucketOutput {
     /// The bound, in seconds.
     pub le: f64,
-    /// How many.
+    /// Count.
     pub count: u64,
 }
 

@@ -20,7 +20,7 @@ pub struct RuleOutput {
     pub decision: String,
     /// The decision that severity and strictness come to.
     pub default: String,
-    /// Where a person has set the decision: `user` or `project`; absent if no one has.
+    /// Level at which a person has set the decision: `user` or `project`; absent if no one has.
     pub set_for: Option<String>,
     /// The end of the setting, in UTC; absent if it has none.
     pub until: Option<String>,

@@ -44,9 +44,9 @@ const INITIAL_CALRC: &[u8] = br#"{
 pub struct InitOutput {
     /// The root folder.
     pub root: String,
-    /// What was created, relative to the root.
+    /// Created files, relative to the root.
     pub created: Vec<String>,
-    /// How many files of the project's state were moved into its tree.
+    /// Number of files of the project's state that were moved into its tree.
     pub moved: u64,
     /// Files of the zones that were there before and are not as we would write them.
     pub zones: Vec<ZoneOutput>,
@@ -54,11 +54,11 @@ pub struct InitOutput {
     pub adopted: u64,
     /// Lines that were added to .git/info/exclude.
     pub excluded: Vec<String>,
-    /// What was done to the settings of clients.
+    /// Changes of clients' settings.
     pub clients: Vec<ClientOutput>,
-    /// What was done to the settings of clients to tell them of our server of tools.
+    /// Changes of clients' settings to register our server of tools.
     pub servers: Vec<ClientOutput>,
-    /// Which file with instructions each client reads.
+    /// File with instructions that each client reads.
     pub instructions: Vec<InstructionsOutput>,
     /// Coding agents that are installed and whose settings were not touched.
     pub left_out: Vec<LeftOutOutput>,

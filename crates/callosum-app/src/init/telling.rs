@@ -14,7 +14,7 @@ use crate::{many, zoning};
 pub struct LeftOutOutput {
     /// The client.
     pub client: String,
-    /// Why.
+    /// Reason.
     pub why: String,
 }
 

@@ -12,7 +12,7 @@ pub const MOST: u64 = 16 * 1024 * 1024;
 pub struct CheckProofOutput {
     /// Whether the proof holds.
     pub valid: bool,
-    /// Why it does not.
+    /// Reason why it is not valid.
     pub reason: Option<String>,
     /// The task whose entry it shows.
     pub task_id: Option<String>,
@@ -22,7 +22,7 @@ pub struct CheckProofOutput {
     pub seq: Option<u64>,
     /// The log, as the checkpoint names it.
     pub origin: Option<String>,
-    /// How many records were signed.
+    /// Number of signed records.
     pub size: Option<u64>,
     /// The key that signed.
     pub key: Option<String>,

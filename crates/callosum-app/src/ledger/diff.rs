@@ -23,9 +23,9 @@ pub struct DiffOutput {
 pub struct FieldOutput {
     /// Its name.
     pub name: String,
-    /// What it is in A; `null` where A has none.
+    /// Value in A; `null` if A has none.
     pub older: Option<Value>,
-    /// What it is in B; `null` where B has none.
+    /// Value in B; `null` if B has none.
     pub newer: Option<Value>,
 }
 

@@ -19,9 +19,9 @@ pub struct RecoverOutput {
     pub archived: u64,
     /// The tasks whose entries are not in the ledger any more, because the backup is older.
     pub left_out: Vec<String>,
-    /// What was made what the audit journal says.
+    /// Parts that were restored to the state in the audit journal.
     pub restored: Vec<String>,
-    /// Where what was replaced was put.
+    /// Files that the replaced parts were moved to.
     pub set_aside: Vec<String>,
     /// The archives that are gone or hold something else, and whose entries the audit journal does
     /// not have: they only come back from a copy.

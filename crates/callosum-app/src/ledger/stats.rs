@@ -12,11 +12,11 @@ pub struct StatsOutput {
     pub entries: u64,
     /// Entries in archives.
     pub archived_entries: u64,
-    /// How many archives there are.
+    /// Number of archives.
     pub archives: u64,
     /// Bytes of the active ledger.
     pub ledger_bytes: u64,
-    /// How many ledgers are in each state, and how many entries they have: `active`, `rotating`,
+    /// Number of ledgers in each state, with the number of their entries: `active`, `rotating`,
     /// `archived` (a checksum in it is wrong) and `validated` (an archive whose every checksum is
     /// right).
     pub states: BTreeMap<String, StateStatsOutput>,
@@ -33,9 +33,9 @@ pub struct StatsOutput {
 /// The ledgers of one state in numbers.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct StateStatsOutput {
-    /// How many there are.
+    /// Number of ledgers.
     pub ledgers: u64,
-    /// How many entries they have.
+    /// Number of their entries.
     pub entries: u64,
 }
 

@@ -18,9 +18,9 @@ pub struct BridgeOutput {
     pub path: String,
     /// The folder for additions, which other programs cannot overwrite.
     pub drop_ins: String,
-    /// How many edits were taken over.
+    /// Number of edits that were applied.
     pub edits: usize,
-    /// What was not.
+    /// Edits that were not applied.
     pub conflicts: Vec<ConflictOutput>,
     /// Files that were no JSON.
     pub rejected: Vec<RejectedOutput>,
@@ -31,11 +31,11 @@ pub struct BridgeOutput {
 /// Something that was not taken over.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct ConflictOutput {
-    /// Who wrote it.
+    /// Author.
     pub by: String,
     /// The list, and the item's id or place.
     pub item: String,
-    /// Why.
+    /// Reason.
     pub reason: String,
     /// The file that keeps what was written; null where something was taken out.
     pub backup_path: Option<String>,
@@ -46,17 +46,17 @@ pub struct ConflictOutput {
 pub struct RejectedOutput {
     /// The file.
     pub path: String,
-    /// Where its bytes are kept.
+    /// File that has its bytes.
     pub backup_path: String,
-    /// What is wrong, with line and column.
+    /// Fault, with line and column.
     pub reason: String,
 }
 
 /// Something that is never taken over.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct LeftAloneOutput {
-    /// Where it is.
+    /// Path.
     pub path: String,
-    /// Why.
+    /// Reason.
     pub reason: String,
 }

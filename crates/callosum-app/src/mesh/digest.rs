@@ -25,7 +25,7 @@ pub struct DigestOutput {
     pub text: String,
     /// The messages in it.
     pub messages: Vec<String>,
-    /// How many items had no room.
+    /// Number of items that did not fit.
     pub left_out: usize,
 }
 

@@ -20,7 +20,7 @@ pub struct DiscoveriesOutput {
 pub struct DiscoveryOutput {
     /// Its id.
     pub id: String,
-    /// What was found out.
+    /// Content of the finding.
     pub content: String,
     /// By whom.
     pub source: String,

@@ -27,7 +27,7 @@ pub struct LeaseOutput {
     pub by: String,
     /// Its session.
     pub session_id: Option<String>,
-    /// What for.
+    /// Purpose.
     pub why: Option<String>,
     /// When it was taken first.
     pub since: String,

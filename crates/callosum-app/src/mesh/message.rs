@@ -22,17 +22,17 @@ pub struct MessagesOutput {
 pub struct MessageOutput {
     /// Its id.
     pub id: String,
-    /// Who says it.
+    /// Sender.
     pub from: String,
     /// To whom.
     pub to: String,
-    /// What.
+    /// Text.
     pub content: String,
     /// The message that it answers.
     pub reply_to: Option<String>,
     /// When.
     pub timestamp: String,
-    /// How far it has come: `queued`, `delivered`, `seen`, `acked`, `dead` or `dropped`.
+    /// Delivery state: `queued`, `delivered`, `seen`, `acked`, `dead` or `dropped`.
     pub state: String,
     /// The evidence of its delivery, or why it could not be delivered.
     pub evidence: Option<String>,

@@ -31,13 +31,13 @@ pub struct PublishOutput {
     pub published: bool,
     /// Its place in the log, as a cursor.
     pub cursor: Option<String>,
-    /// What the acknowledgement means: `logged` or `synced`.
+    /// Meaning of the acknowledgement: `logged` or `synced`.
     pub durability: Option<String>,
     /// Seconds after which this agent may publish again, where it was too early.
     pub retry_after: Option<f64>,
     /// Whether it was published before, under the same id by the same agent; the event is that one.
     pub repeated: bool,
-    /// The event: as it is in the log, or as it would be handed in.
+    /// The event: as it is in the log, or as it would be published.
     pub event: Option<Value>,
 }
 

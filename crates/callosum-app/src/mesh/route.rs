@@ -32,11 +32,11 @@ pub struct RoutesOutput {
 pub struct RouteOutput {
     /// Its name.
     pub category: String,
-    /// What belongs to it.
+    /// Tasks that belong to it.
     pub about: String,
-    /// Who does it.
+    /// Preferred agent.
     pub primary: String,
-    /// Who does it where the first has not begun in time.
+    /// Agent if the first has not begun in time.
     pub fallback: String,
     /// The reason why the first cannot begin a task now; null if it can, or if nothing is known.
     pub primary_absent: Option<String>,
@@ -70,7 +70,7 @@ pub struct ReasonOutput {
     pub text: String,
     /// The category that it speaks for; null if it speaks for none.
     pub category: Option<String>,
-    /// How much it counts.
+    /// Weight.
     pub weight: f64,
 }
 

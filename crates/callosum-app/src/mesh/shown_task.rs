@@ -27,21 +27,21 @@ pub struct MeshTasksOutput {
 pub struct MeshTaskOutput {
     /// Its id.
     pub id: String,
-    /// Who is to do it; null where anybody may.
+    /// Agent that it is assigned to; null if any agent may claim it.
     pub assigned_to: Option<String>,
     /// `pending`, `in_progress`, `complete` or `cancelled`.
     pub status: String,
-    /// How urgent it is: the smallest number comes first.
+    /// Priority: the smallest number comes first.
     pub priority: i64,
-    /// What is to be done.
+    /// Prompt of the task.
     pub prompt: String,
-    /// What kind of task it is, as its author says.
+    /// Category of the task, given by its author.
     pub category: Option<String>,
     /// The reason why it went to the fallback of its category; null if it did not.
     pub reassigned: Option<String>,
-    /// Where the result is to be written.
+    /// File that the result is to be written to.
     pub output_file: Option<String>,
-    /// Who left it.
+    /// Author.
     pub created_by: String,
     /// When.
     pub created_at: String,
@@ -53,7 +53,7 @@ pub struct MeshTaskOutput {
     pub blocked_by: Vec<String>,
     /// Those of them that were taken back and will never be complete: it cannot be begun.
     pub unsatisfiable_needs: Vec<String>,
-    /// Who works on it.
+    /// Agent that works on it.
     pub claimed_by: Option<String>,
     /// In which session of theirs, as the client names it.
     pub claimed_session: Option<String>,
@@ -61,7 +61,7 @@ pub struct MeshTaskOutput {
     pub claimed_until: Option<String>,
     /// The claim's number: the later of two claims of a task has the larger one.
     pub token: Option<u64>,
-    /// What came of it.
+    /// Result.
     pub result: Option<String>,
     /// The receipt for the output file; null until the result was written or refused.
     pub output: Option<OutputReceiptOutput>,

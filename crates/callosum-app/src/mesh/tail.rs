@@ -43,11 +43,11 @@ pub fn since(text: &str) -> Result<Since, String> {
 pub enum EventsOutput {
     /// An event, as it is in the log.
     Event(Value),
-    /// What is missing before the events that follow.
+    /// Events that are missing before the ones that follow.
     Notice(NoticeOutput),
 }
 
-/// What is missing before the events that follow.
+/// Events that are missing before the ones that follow.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct NoticeOutput {
     /// `reset`, `dropped` or `damaged`.

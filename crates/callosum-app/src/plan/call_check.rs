@@ -27,7 +27,7 @@ pub struct CallWarning {
     rule: &'static str,
     /// The warning in words.
     pub message: String,
-    /// How to fix it.
+    /// Remedy.
     pub hint: Option<String>,
     /// The capability.
     capability: String,

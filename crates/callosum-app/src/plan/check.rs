@@ -12,7 +12,7 @@ use crate::plan::source::{FindingOutput, Source};
 use crate::roster::Roster;
 use crate::{CommandError, many};
 
-/// What `plan check --json` prints.
+/// Output of `plan check --json`.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct PlanCheckOutput {
     /// Whether the program may run.
@@ -27,17 +27,17 @@ pub struct PlanCheckOutput {
     pub providers_resolved: bool,
     /// Those of them that would fail if they were called now, since who provides them can't be asked.
     pub not_ready: Vec<NotReadyOutput>,
-    /// How many calls it may make; null where that depends on values, or it may not run.
+    /// Maximum number of its calls; null if that depends on values, or it may not run.
     pub max_calls: Option<u64>,
     /// The names of its steps, in the order of the source.
     pub steps: Vec<String>,
     /// Calls that may not do what the plan means. They do not keep it from running.
     pub warnings: Vec<CallWarning>,
-    /// What is wrong with it.
+    /// Faults of the program.
     pub findings: Vec<FindingOutput>,
-    /// Why what a model handed in is refused.
+    /// Reasons why a model's proposal is rejected.
     pub rejections: Vec<RejectionOutput>,
-    /// The source of what a model handed in, where it makes a plan.
+    /// The source of a model's proposal, if it makes a plan.
     pub source: Option<String>,
 }
 
@@ -46,7 +46,7 @@ pub struct PlanCheckOutput {
 pub struct NotReadyOutput {
     /// The capability.
     pub capability: String,
-    /// Why, as `executor `codex` is inactive: …`.
+    /// Reason, such as `executor `codex` is inactive: …`.
     pub why: String,
 }
 

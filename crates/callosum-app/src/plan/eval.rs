@@ -6,27 +6,27 @@ use serde::Serialize;
 use crate::plan::rehearsal::RulingOutput;
 use crate::plan::source::FindingOutput;
 
-/// What `plan eval --json` prints, and `plan run --dry-run --json`.
+/// Output of `plan eval --json`, and of `plan run --dry-run --json`.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct PlanEvalOutput {
     /// The value in the language's notation; null where the program failed.
     pub value: Option<String>,
     /// The calls that were made, each with its position and its arguments, in order.
     pub calls: Vec<String>,
-    /// What the kernel would say to each call, with `plan run --dry-run`; empty with `plan eval`.
+    /// Rulings of the kernel on each call, with `plan run --dry-run`; empty with `plan eval`.
     pub rulings: Vec<RulingOutput>,
-    /// Why it came to no value.
+    /// Failure that kept it from a value.
     pub error: Option<EvalErrorOutput>,
 }
 
-/// How a program failed, as programs read it.
+/// Failure of a program, for programs.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct EvalErrorOutput {
     /// The kind of failure, as `TypeError`.
     pub kind: String,
-    /// What happened.
+    /// Message.
     pub message: String,
-    /// How it may be mended.
+    /// Remedy.
     pub hint: Option<String>,
     /// The line where it happened, from 1, where that is known.
     pub line: Option<usize>,

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::context::Context;
 use crate::plan::lock;
 
-/// What `plan list --json` prints.
+/// Output of `plan list --json`.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct PlanListOutput {
     /// The runs, the one that was begun last first.
@@ -27,11 +27,11 @@ pub struct RunSummaryOutput {
     pub changed: String,
     /// `running`, `waiting` for a person, `interrupted`, `completed`, `failed` or `cancelled`.
     pub standing: String,
-    /// How many calls it has begun.
+    /// Number of calls that it has begun.
     pub calls: usize,
-    /// How many of them have an answer.
+    /// Number of calls that have an answer.
     pub answered: usize,
-    /// How many records say that they are of it, and count for nothing.
+    /// Number of records that claim to be of this run, and count for nothing.
     pub foreign_records: u64,
 }
 

@@ -10,16 +10,16 @@ use crate::plan::carry::answers;
 use crate::plan::source::{FindingOutput, Source};
 use crate::{capability, many};
 
-/// What `plan run`, `plan resume` and `plan approve` print with `--json`.
+/// Output of `plan run`, `plan resume` and `plan approve` with `--json`.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct PlanRunOutput {
     /// The run's id; null where the plan was refused.
     pub run: Option<String>,
-    /// How far it came: `refused`, `completed`, `failed`, `cancelled`, `waiting` or `stopped`.
+    /// Outcome: `refused`, `completed`, `failed`, `cancelled`, `waiting` or `stopped`.
     pub outcome: String,
     /// Its value in the language's notation, where it has one.
     pub value: Option<String>,
-    /// Why it failed.
+    /// Failure.
     pub error: Option<RunFailureOutput>,
     /// The calls that wait for a person.
     pub blocked_by: Vec<WaitingOutput>,
@@ -42,14 +42,14 @@ impl PlanRunOutput {
     }
 }
 
-/// How a run failed.
+/// Failure of a run.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct RunFailureOutput {
     /// The kind of failure, as `CapabilityError`.
     pub kind: String,
-    /// What happened.
+    /// Message.
     pub message: String,
-    /// How it may be mended.
+    /// Remedy.
     pub hint: Option<String>,
     /// The line where it happened, from 1, where that is known.
     pub line: Option<usize>,
@@ -65,9 +65,9 @@ const SHOWN: usize = 200;
 pub struct WaitingOutput {
     /// Its key.
     pub key: String,
-    /// Which of the run's calls it is.
+    /// Position of the call in the run.
     pub position: String,
-    /// What is called.
+    /// Capability that is called.
     pub capability: String,
     /// With what, in the language's notation; whole, but for secrets; null where what was kept of them is gone.
     pub arguments: Option<String>,

@@ -40,13 +40,13 @@ pub struct Generation<'a> {
 /// A reason why a model's plan is refused, as programs read it.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct RejectionOutput {
-    /// The place in what was handed in, as a JSON pointer.
+    /// The place in the proposal, as a JSON pointer.
     pub path: String,
     /// The rule that it breaks, as `wider-than-allowed`.
     pub rule: String,
-    /// What is wrong.
+    /// Fault.
     pub message: String,
-    /// How it may be mended.
+    /// Remedy.
     pub hint: Option<String>,
     /// The line of the source at `path` where it begins, from 1, where it is about a place in one.
     pub line: Option<usize>,

@@ -14,18 +14,18 @@ use crate::plan::carry::constitution;
 use crate::plan::source::Source;
 use crate::{CommandError, capability, explain};
 
-/// What the kernel would say to one call.
+/// The kernel's ruling on one call.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct RulingOutput {
-    /// Which of the run's calls it is.
+    /// Position of the call in the run.
     pub position: String,
-    /// What is called.
+    /// Capability that is called.
     pub capability: String,
     /// `approved`, `asked` where a person would be, or `denied`.
     pub ruling: String,
     /// The policies that would decide.
     pub policies: Vec<String>,
-    /// Why, in a sentence.
+    /// Reason, in a sentence.
     pub reason: String,
 }
 

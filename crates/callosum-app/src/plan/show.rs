@@ -15,7 +15,7 @@ use crate::plan::outcome::{RunFailureOutput, WaitingOutput};
 /// Most characters of the detail next to an action.
 const SHOWN: usize = 100;
 
-/// What `plan show --json` prints.
+/// Output of `plan show --json`.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct PlanShowOutput {
     /// The summary of the run.
@@ -31,7 +31,7 @@ pub struct PlanShowOutput {
     pub elapsed_ms: u64,
     /// Tokens of models that its calls used.
     pub tokens: u64,
-    /// US dollars that its calls cost, as far as anybody says.
+    /// US dollars that its calls cost, as far as executors report it.
     pub cost_usd: f64,
     /// Tokens that its calls may use; null if there is no limit.
     pub max_tokens: Option<u64>,
@@ -41,7 +41,7 @@ pub struct PlanShowOutput {
     pub max_elapsed_ms: Option<u64>,
     /// The value in the language's notation, where it has one; null also where that is long.
     pub value: Option<String>,
-    /// Why it failed.
+    /// Failure.
     pub error: Option<RunFailureOutput>,
     /// The calls that wait for a person.
     pub blocked_by: Vec<WaitingOutput>,
@@ -71,16 +71,16 @@ impl PlanShowOutput {
 pub struct ActionOutput {
     /// `plan`, `step`, `checkpoint`, `call`, `ruling`, `task` or `answer`.
     pub kind: String,
-    /// What it is called.
+    /// Name.
     pub name: String,
     /// Its state, in a word; of a ruling, the policies that decided; of an answer `made`, `found` by
     /// its key after an interruption, or `said` by a person.
     pub standing: String,
-    /// What else there is to say of it: arguments, a value, a reason.
+    /// Details: arguments, a value, a reason.
     pub detail: Option<String>,
     /// The key, of a call.
     pub key: Option<String>,
-    /// What it caused, in order.
+    /// Actions that it caused, in order.
     pub children: Vec<ActionOutput>,
 }
 

@@ -23,9 +23,9 @@ pub struct Source {
 pub struct FindingOutput {
     /// The rule that it breaks, as `undefined-symbol`.
     pub rule: String,
-    /// What is wrong.
+    /// Fault.
     pub message: String,
-    /// How it may be mended.
+    /// Remedy.
     pub hint: Option<String>,
     /// The line where it begins, from 1.
     pub line: usize,

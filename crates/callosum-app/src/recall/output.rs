@@ -21,7 +21,7 @@ pub struct RecallShowOutput {
     pub fixes: Vec<FixOutput>,
     /// The messages that were sent about it, the latest first.
     pub interventions: Vec<InterventionOutput>,
-    /// What is known about errors of its type.
+    /// History of errors of its type.
     pub history: HistoryOutput,
 }
 
@@ -35,7 +35,7 @@ pub struct RecallSimilarOutput {
 /// `callosum recall forget`, `outcome` and `fix` with `--json`.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct RecallChangeOutput {
-    /// How many errors, fixes or messages were changed.
+    /// Number of errors, fixes or messages that were changed.
     pub changed: usize,
     /// The number of the fix.
     pub fix: Option<i64>,
@@ -58,11 +58,11 @@ pub struct ErrorOutput {
     pub first_seen: String,
     /// When it was seen last, in UTC.
     pub last_seen: String,
-    /// How often it was seen.
+    /// Number of occurrences.
     pub occurrence_count: u32,
-    /// How many messages were sent about it.
+    /// Number of messages that were sent about it.
     pub intervention_count: u32,
-    /// How often it was fixed.
+    /// Number of times that it was fixed.
     pub success_count: u32,
     /// The last message about it.
     pub last_intervention: Option<String>,
@@ -104,15 +104,15 @@ pub struct FixOutput {
     pub commands: Vec<String>,
     /// Files that were changed.
     pub files: Vec<String>,
-    /// What a person wrote about it.
+    /// Note of a person.
     pub note: Option<String>,
     /// The client whose session showed it, or `person`.
     pub client: String,
     /// When it was learned, in UTC.
     pub learned_at: String,
-    /// How often it helped.
+    /// Number of times that it helped.
     pub worked: u32,
-    /// How often it did not.
+    /// Number of times that it did not.
     pub failed: u32,
     /// Mean seconds from the error to the success.
     pub mean_seconds: u32,
@@ -171,7 +171,7 @@ impl From<SentRecord> for InterventionOutput {
     }
 }
 
-/// What is known about a type of error.
+/// History of a type of error.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct HistoryOutput {
     /// Messages after which the error went away.
@@ -180,11 +180,11 @@ pub struct HistoryOutput {
     pub failed_attempts: Vec<String>,
     /// Mean seconds from a message to the success.
     pub avg_resolution_time: Option<f64>,
-    /// What happens when messages do not help.
+    /// Escalation when messages do not help.
     pub escalation_patterns: EscalationOutput,
 }
 
-/// What happens when messages do not help.
+/// Escalation when messages do not help.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct EscalationOutput {
     /// The highest level that was reached; 0 if no message was sent.

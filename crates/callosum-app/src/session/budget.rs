@@ -32,15 +32,15 @@ pub struct BudgetOutput {
     pub window: Option<u64>,
     /// The share of the window that is in use, in percent, cut.
     pub percent: Option<u64>,
-    /// Where yellow begins, in tokens.
+    /// Start of yellow, in tokens.
     pub yellow: u64,
-    /// Where orange begins.
+    /// Start of orange.
     pub orange: u64,
-    /// Where red begins.
+    /// Start of red.
     pub red: u64,
-    /// What the seed advises there.
+    /// The seed's advice for that level.
     pub advice: Option<String>,
-    /// Whose numbers they are: `claude`, `codex`, `gemini` or `qwen`.
+    /// Client that the numbers are from: `claude`, `codex`, `gemini` or `qwen`.
     pub client: String,
     /// The transcript that was read.
     pub transcript: Option<String>,

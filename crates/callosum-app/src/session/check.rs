@@ -27,7 +27,7 @@ pub struct StepOutput {
     pub name: String,
     /// `pass`, `done`, `warn`, `block` or `skip`.
     pub outcome: String,
-    /// What there is to say.
+    /// Messages.
     pub messages: Vec<String>,
 }
 

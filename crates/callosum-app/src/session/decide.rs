@@ -23,7 +23,7 @@ pub struct DecideOutput {
     pub bead: Option<String>,
     /// The current bead, where it could not be written to.
     pub passed_over: Option<String>,
-    /// What it cites, as it is written in NOTES.md.
+    /// Its citations, as they are written in NOTES.md.
     pub evidence: Vec<String>,
     /// The places of the citations, without the quotes.
     #[serde(skip)]

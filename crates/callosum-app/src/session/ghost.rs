@@ -60,13 +60,13 @@ pub struct GhostOutput {
 /// A query, and what it found.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct AskedOutput {
-    /// What was looked for.
+    /// The query.
     pub query: String,
-    /// How many passages of code were found.
+    /// Number of passages of code that were found.
     pub results: usize,
-    /// Where the first of them stand: `path:line`.
+    /// Places of the first of them: `path:line`.
     pub found: Vec<String>,
-    /// What `ck` had to say; null where it is not configured.
+    /// Result of `ck`; null if it is not configured.
     pub ck: Option<find::CkOutput>,
 }
 

@@ -39,7 +39,7 @@ pub struct UngroundedOutput {
     pub claim: String,
     /// The place of its record: `file:line`.
     pub at: String,
-    /// Why it is not grounded.
+    /// Reason why it is not grounded.
     pub why: String,
 }
 

@@ -27,7 +27,7 @@ pub struct HandoffOutput {
     pub forced: bool,
     /// Whether every gate of the checkpoint was in order.
     pub next_session_ready: bool,
-    /// Where the session's decisions stand in NOTES.md.
+    /// Places of the session's decisions in NOTES.md.
     pub notes_refs: Vec<String>,
     /// The record's place in the trajectory: `file:line`.
     pub trajectory: String,

@@ -34,7 +34,7 @@ pub struct HealOutput {
 pub struct HealedOutput {
     /// The file, from the root.
     pub file: String,
-    /// What was wrong with it.
+    /// Fault of the file.
     pub was: String,
     /// Its source: `git`, `template`, `trajectory`, `beads`, `notes`, `both sides`, `anew` or `not healed`.
     pub from: String,

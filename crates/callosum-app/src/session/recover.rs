@@ -42,11 +42,11 @@ pub struct RecoverOptions {
 /// `callosum session recover --json`.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct RecoverOutput {
-    /// How much was asked for: 1, 2 or 3.
+    /// Level that was asked for: 1, 2 or 3.
     pub level: u8,
     /// The text.
     pub text: String,
-    /// How many tokens it is, estimated.
+    /// Number of tokens, estimated.
     pub tokens: u64,
     /// The root of the other project that was asked for; null where it is this one.
     pub repo: Option<String>,

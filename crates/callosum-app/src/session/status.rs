@@ -30,9 +30,9 @@ pub struct SessionStatusOutput {
     pub claims: usize,
     /// Those of them that are grounded.
     pub grounded: usize,
-    /// What was not understood, each with its file and line.
+    /// Parts that could not be read, each with its file and line.
     pub faults: Vec<String>,
-    /// Where two do not say the same.
+    /// Differences between two sources.
     pub forks: Vec<ForkOutput>,
 }
 

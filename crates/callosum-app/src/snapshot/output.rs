@@ -9,7 +9,7 @@ use serde::Serialize;
 pub struct SnapshotOutput {
     /// A UUID.
     pub snapshot_id: String,
-    /// What it is for.
+    /// Purpose.
     pub label: String,
     /// When it was taken, in UTC.
     pub timestamp: String,
@@ -17,7 +17,7 @@ pub struct SnapshotOutput {
     pub git_commit: Option<String>,
     /// The branch that was checked out.
     pub branch: Option<String>,
-    /// What differs from the commit.
+    /// Files that differ from the commit.
     pub dirty_files: Vec<String>,
     /// Errors for which it is kept.
     pub linked_errors: Vec<String>,
@@ -25,7 +25,7 @@ pub struct SnapshotOutput {
     pub size_bytes: u64,
     /// Whether it is kept regardless of its age.
     pub checkpoint: bool,
-    /// What it does not hold.
+    /// Files that it does not contain.
     pub snapshot_missing: NotCoveredOutput,
     /// The files, folders and patterns that alone it holds; nothing where it is of the tree.
     pub only: Vec<String>,
@@ -33,12 +33,12 @@ pub struct SnapshotOutput {
     pub also: Vec<String>,
 }
 
-/// What a snapshot does not hold.
+/// Files that a snapshot does not contain.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct NotCoveredOutput {
     /// Ignored files and folders, the first hundred of them.
     pub ignored: Vec<String>,
-    /// How many there are.
+    /// Number of files.
     pub ignored_count: usize,
     /// Submodules, and repositories inside of the tree.
     pub repositories: Vec<String>,
@@ -53,7 +53,7 @@ pub struct NotCoveredOutput {
 pub struct SnapshotsOutput {
     /// The newest first.
     pub snapshots: Vec<SnapshotOutput>,
-    /// How many there are, shown or not.
+    /// Total number, shown or not.
     pub total: usize,
 }
 
@@ -66,11 +66,11 @@ pub struct RestoreOutput {
     pub before: Option<String>,
     /// Every file that is not as it was.
     pub changes: Vec<ChangeOutput>,
-    /// What the snapshot does not hold, and going back to it does not bring back.
+    /// Files that the snapshot does not contain, and that a restore does not bring back.
     pub snapshot_missing: NotCoveredOutput,
 }
 
-/// What happens to a file.
+/// Change of a file.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct ChangeOutput {
     /// The file.

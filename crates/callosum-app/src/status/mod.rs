@@ -39,15 +39,15 @@ pub struct StatusOutput {
     pub unfinished: Vec<UnfinishedOutput>,
     /// The last tasks, newest first.
     pub last_tasks: Vec<TaskStatusOutput>,
-    /// What failed lately for good, newest first.
+    /// Tasks that failed for good lately, newest first.
     pub last_failures: Vec<FailureOutput>,
-    /// What agents on this machine have left for one another; null where there is no mesh, or it cannot be read.
+    /// Pending items of agents on this machine; null if there is no mesh, or it cannot be read.
     pub mesh: Option<MeshStatus>,
-    /// What hooks added to the contexts of models in this project, by client.
+    /// Tokens that hooks added to the contexts of models in this project, by client.
     pub hook_tokens: Vec<HookTokens>,
     /// `ok`, or `attention` where something needs it.
     pub health: String,
-    /// What needs attention; empty when all is well.
+    /// Items that need attention; empty when all is well.
     pub attention: Vec<String>,
 }
 
@@ -67,13 +67,13 @@ pub struct UnfinishedOutput {
     pub task_id: String,
     /// When something of it was recorded last.
     pub timestamp: String,
-    /// How many seconds ago that was.
+    /// Age of that record, in seconds.
     pub age_seconds: u64,
-    /// What that was, in the journal's word: `spawned`, `waiting` and the like.
+    /// State by that record, in the journal's word: `spawned`, `waiting` and the like.
     pub state: String,
-    /// Who does it.
+    /// Executor.
     pub executor: Option<String>,
-    /// What was asked.
+    /// Prompt.
     pub prompt: Option<String>,
 }
 
@@ -84,9 +84,9 @@ pub struct TaskStatusOutput {
     pub task_id: String,
     /// When it was finished.
     pub timestamp: String,
-    /// Who did it.
+    /// Executor.
     pub executor: String,
-    /// What was asked.
+    /// Prompt.
     pub prompt: Option<String>,
 }
 
@@ -97,11 +97,11 @@ pub struct FailureOutput {
     pub task_id: Option<String>,
     /// When.
     pub timestamp: String,
-    /// Who was to do it, where that was known.
+    /// Intended executor, if known.
     pub executor: Option<String>,
     /// The seed's code, where it has one.
     pub code: Option<String>,
-    /// What went wrong.
+    /// Message of the failure.
     pub message: Option<String>,
 }
 

@@ -13,11 +13,11 @@ pub struct UndoOutput {
     pub agent: String,
     /// Its session.
     pub session: Option<String>,
-    /// How many calls are undone.
+    /// Number of calls that are undone.
     pub calls: usize,
     /// Every file that they changed, in the order of paths.
     pub files: Vec<FileOutput>,
-    /// How many more files they changed without a record.
+    /// Number of other files that they changed without a record.
     pub not_recorded: usize,
     /// The id of this undo, by which it can be undone; null if nothing was written.
     pub undo: Option<String>,
@@ -32,7 +32,7 @@ pub struct FileOutput {
     /// `conflict` (someone else changed it, so it is left), `unverified` (someone else may have changed it, so it is left
     /// unless a person agrees), `not-kept` (its earlier content is not known) or `failed`.
     pub change: String,
-    /// Why it is left, or is to be looked at.
+    /// Reason why it is left, or is to be checked.
     pub reason: Option<String>,
 }
 
@@ -56,7 +56,7 @@ pub struct EntryOutput {
     pub agent: String,
     /// Its session.
     pub session: Option<String>,
-    /// How many calls are recorded.
+    /// Number of recorded calls.
     pub calls: usize,
     /// The files that they changed.
     pub files: Vec<String>,
@@ -73,7 +73,7 @@ pub struct EntryOutput {
 pub struct NotKeptOutput {
     /// The file.
     pub path: String,
-    /// Why.
+    /// Reason.
     pub reason: String,
 }
 

@@ -363,7 +363,7 @@ impl Workshop<'_> {
         if before.is_none() {
             return Ok(None);
         }
-        Ok(self.ledger_file.anew(&self.means.surroundings.disk)?)
+        Ok(self.ledger_file.recompute(&self.means.surroundings.disk)?)
     }
 
     /// Tells and records that a try was denied a write to the ledger, where its words say so.

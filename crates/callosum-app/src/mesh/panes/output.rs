@@ -59,7 +59,7 @@ pub struct PaneOutput {
     pub resets: Option<String>,
     /// Whether a person has typed something and not sent it.
     pub has_draft: bool,
-    /// Why the state is believed.
+    /// Evidence for the state.
     pub evidence: Vec<EvidenceOutput>,
     /// Every signal and rule that was looked at; empty without `--explain`.
     pub considered: Vec<ConsideredOutput>,
@@ -68,7 +68,7 @@ pub struct PaneOutput {
 /// A reason for a state.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct EvidenceOutput {
-    /// Where it was seen: `process`, `hook`, `registry`, `title` or `screen`.
+    /// Source of the signal: `process`, `hook`, `registry`, `title` or `screen`.
     pub signal: String,
     /// The rule or event that applied.
     pub rule: String,
@@ -79,13 +79,13 @@ pub struct EvidenceOutput {
 /// A signal or rule that was looked at.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct ConsideredOutput {
-    /// Where it looked.
+    /// Source that was checked.
     pub signal: String,
     /// The rule or event.
     pub rule: String,
     /// The state that it means, if it applied.
     pub state: Option<String>,
-    /// Why it did not apply, or was not believed.
+    /// Reason why it did not apply, or was not believed.
     pub because: String,
 }
 

@@ -1,6 +1,6 @@
 //! `callosum config`: shows settings and their origins, and changes them.
 
-use callosum_arbiter::nearest::nearest;
+use callosum_arbiter::suggest::nearest;
 use callosum_config::{
     Address, BrokenCake, Environment, GuardConfig, Homes, Origin, Refusal, SettingsError, Value,
     user_faults,

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use callosum_agents::registry::{EMBEDDED_ID, Executor, LoadError, Registry, Status};
 use callosum_arbiter::circuit::Admission;
-use callosum_arbiter::nearest::nearest;
+use callosum_arbiter::suggest::nearest;
 use callosum_config::{ExecutorSettings, Subject, Trust};
 use callosum_host::FileLock;
 

@@ -13,30 +13,30 @@
 pub mod budget;
 pub mod circuit;
 pub mod delegation;
-pub mod excerpt;
+pub mod fraction;
 pub mod horizon;
 pub mod kernel;
 pub mod lifecycle;
 pub mod mode;
-pub mod nearest;
 pub mod plan_run;
 pub mod priority;
 pub mod recovery;
 pub mod schedule;
-pub mod share;
 pub mod slots;
 pub mod submission;
+pub mod suggest;
 pub mod task;
 pub mod task_file;
-pub mod tree_print;
+pub mod tree_fingerprint;
+pub mod truncate;
 
 pub use crate::{
+    fraction::{InvalidShare, Share},
     lifecycle::{IllegalTransition, State, Trigger},
     mode::{Decision, Facts, Mode, Reason, TaskFacts, choose_mode},
     priority::Priority,
     recovery::{RecoveryPolicy, Remedy},
     schedule::{Concurrency, Consequence, Ending, Limits, Outcome, Schedule, Start, Then, Turn},
-    share::{InvalidShare, Share},
     submission::{Submission, SubmissionError},
     task::{Kind, Link, Scope, Task, TaskIndex, kind_name},
 };

@@ -8,7 +8,7 @@ use callosum_agents::registry::EMBEDDED_ID;
 pub use callosum_agents::scout::Kind;
 use callosum_ledger::TaskId;
 
-use crate::{mode::Mode, priority::Priority, share::Share};
+use crate::{fraction::Share, mode::Mode, priority::Priority};
 
 /// One analysis that a caller asks for, before it has an id of the ledger.
 #[derive(Clone, Debug, PartialEq)]

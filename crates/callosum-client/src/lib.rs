@@ -11,14 +11,14 @@
 
 #![forbid(unsafe_code)]
 
-pub mod committed;
 pub mod conflict;
 pub mod digest_sources;
 pub mod hook;
 pub mod intervention;
 pub mod presence;
+pub mod project_sources;
 pub mod registration;
 pub mod renames;
-pub mod sources;
+pub mod session_git;
 pub mod transcript;
 pub mod undo;

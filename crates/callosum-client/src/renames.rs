@@ -7,7 +7,7 @@ use std::{cell::OnceCell, collections::HashSet};
 
 use callosum_session::RenameHistory;
 
-use crate::committed::{Committed, names_in};
+use crate::session_git::{Committed, names_in};
 
 /// Arguments that print renames, each as a letter, the old and the new path with zero bytes behind
 /// them.

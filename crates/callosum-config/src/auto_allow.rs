@@ -12,7 +12,7 @@ use callosum_host::{Disk, FileLock};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    homes::Homes,
+    directories::Homes,
     state_file::{LOCK_TIMEOUT, StateFile, StateFileError},
 };
 
@@ -97,7 +97,7 @@ impl AutoAllow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::Ground;
+    use crate::test_dir::Ground;
 
     fn pattern(text: &str) -> Permission {
         Permission::parse(text).unwrap()

@@ -28,8 +28,8 @@ use callosum_plan::CapabilityName;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    amendment::{Amendment, Amendments},
-    homes::Homes,
+    constitution_version::{Amendment, Amendments},
+    directories::Homes,
 };
 
 /// Purpose under which the machine's key signs constitutions.

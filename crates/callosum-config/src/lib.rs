@@ -7,49 +7,47 @@
 
 #![forbid(unsafe_code)]
 
-mod address;
-mod amendment;
 mod auto_allow;
-mod cake;
 mod calrc;
+mod constitution_version;
 mod digest_sources;
+mod directories;
 mod environment;
 mod governance;
-#[cfg(test)]
-mod ground;
-mod homes;
+mod guard_config;
 mod key;
-mod matrix_file;
 mod mesh;
 mod models;
 mod notify;
 mod output_folders;
 mod permissions;
-mod places;
 mod project;
+mod project_paths;
 mod repositories;
 mod root;
+mod routing_config;
 mod secret_reads;
 mod setting;
+mod setting_path;
 mod settings;
 mod sinks;
 mod state_file;
 mod state_place;
+#[cfg(test)]
+mod test_dir;
 mod trust;
 mod user;
 mod value;
 
 pub use self::{
-    address::{Address, PRIORITIES},
     auto_allow::{AutoAllow, AutoAllowSettings},
-    cake::{BrokenCake, GuardConfig},
     calrc::{Calrc, CalrcError, EditError},
     digest_sources::{DigestSource, SourceFrom},
+    directories::{Homes, HomesError},
     environment::{Environment, EnvironmentError},
     governance::{Governance, GovernanceError, Revocation},
-    homes::{Homes, HomesError},
+    guard_config::{BrokenCake, GuardConfig},
     key::Key,
-    matrix_file::{Looked, MatrixFile},
     mesh::{LeaseMode, MeshSettings, MeshSettingsError},
     models::{
         ModelKind, ModelSetting, ModelSettings, ModelSettingsError, ServedModels, TokenPlace,
@@ -57,12 +55,14 @@ pub use self::{
     notify::{NotifyBy, NotifySetting},
     output_folders::OutputFolders,
     permissions::{Permissions, Permit, Reach, RuleLevel},
-    places::Places,
     project::{MendError, Project, ProjectError, SetError, Told},
+    project_paths::Places,
     repositories::Repositories,
     root::{ForeignMark, Roots, is_repository},
+    routing_config::{Looked, MatrixFile},
     secret_reads::SecretReadsFile,
     setting::Origin,
+    setting_path::{Address, PRIORITIES},
     settings::{DEFAULT_PRIORITY, ExecutorSettings, Refusal, Settings, SettingsError, default_at},
     sinks::{SinkKind, SinkSetting},
     state_file::StateFileError,

@@ -412,7 +412,7 @@ impl Reader {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::Ground;
+    use crate::test_dir::Ground;
 
     fn load(text: &str) -> Result<MeshSettings, String> {
         let ground = Ground::new();

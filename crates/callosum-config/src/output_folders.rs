@@ -79,7 +79,7 @@ impl OutputFolders {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::Ground;
+    use crate::test_dir::Ground;
 
     /// CALC-PAT-2b: the author's project and the user's folders, and neither a home nor the whole disk.
     #[test]

@@ -21,7 +21,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    homes::Homes,
+    directories::Homes,
     state_file::{LOCK_TIMEOUT, StateFile, StateFileError},
 };
 
@@ -326,7 +326,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
-    use crate::ground::Ground;
+    use crate::test_dir::Ground;
 
     fn at(text: &str) -> Timestamp {
         format!("2026-01-02T{text}Z").parse().unwrap()

@@ -8,14 +8,14 @@ use std::{
 use callosum_host::{Disk, DiskError};
 
 use super::{
-    address::Address,
-    cake::GuardConfig,
     calrc::{Calrc, CalrcError, Change, EditError, edit},
+    directories::{Homes, HomesError},
     environment::Environment,
-    homes::{Homes, HomesError},
+    guard_config::GuardConfig,
     key::Key,
-    places::{Places, PlacesError, Waiting, hold_back},
+    project_paths::{Places, PlacesError, Waiting, hold_back},
     root::{ForeignMark, RootError, Roots, foreign_state, is_calrc_foreign},
+    setting_path::Address,
     settings::{Settings, SettingsError},
     state_file::StateFileError,
     state_place::{StatePlace, place_sessions},
@@ -250,7 +250,7 @@ pub enum MendError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ground::Ground, setting::Origin};
+    use crate::{setting::Origin, test_dir::Ground};
 
     fn with_calrc(text: &str) -> Ground {
         let ground = Ground::new();

@@ -107,7 +107,7 @@ impl<'r> Repositories<'r> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::Ground;
+    use crate::test_dir::Ground;
 
     /// LOA-FUT-1: what was begun is known until it is forgotten, and nothing else is.
     #[test]

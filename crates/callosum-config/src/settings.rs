@@ -7,18 +7,18 @@ use callosum_arbiter::{
     Concurrency, Limits, RecoveryPolicy, Share,
     budget::{Bounds, Money},
     circuit,
-    excerpt::excerpt,
-    nearest::nearest,
+    suggest::nearest,
+    truncate::excerpt,
 };
 
 use callosum_ledger::LedgerOptions;
 
 use super::{
-    address::{Address, NotAllowed},
     calrc::Calrc,
     environment::Environment,
     key::{GZIP, Key},
     setting::{Origin, Setting},
+    setting_path::{Address, NotAllowed},
     value::Value,
 };
 

@@ -175,7 +175,7 @@ impl SinkSetting {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::Ground;
+    use crate::test_dir::Ground;
 
     fn read(text: &str) -> Result<Vec<SinkSetting>, String> {
         let ground = Ground::new();

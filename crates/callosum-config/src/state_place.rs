@@ -10,7 +10,7 @@ use callosum_host::{Disk, DiskError};
 use callosum_ledger::LedgerPaths;
 use callosum_session::Zones;
 
-use super::{homes::Homes, root::Roots};
+use super::{directories::Homes, root::Roots};
 
 /// The project's settings, in the folder of its state (Seed CAL §14.3).
 pub(crate) const CALRC: &str = ".calrc";
@@ -97,7 +97,7 @@ pub fn place_sessions(disk: &Disk, homes: &Homes, roots: &mut Roots) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::Ground;
+    use crate::test_dir::Ground;
 
     /// A tree that was not initialized has its state in the machine's folder, and each of our own names in
     /// it brings the state there.

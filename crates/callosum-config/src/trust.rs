@@ -14,7 +14,7 @@ use callosum_ledger::Checksum;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    homes::Homes,
+    directories::Homes,
     state_file::{LOCK_TIMEOUT, StateFile, StateFileError},
 };
 
@@ -140,7 +140,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;
-    use crate::ground::Ground;
+    use crate::test_dir::Ground;
 
     fn open(ground: &Ground, root: &str) -> Result<Trust, StateFileError> {
         Trust::open(&ground.disk, &ground.homes(), Path::new(root))

@@ -29,7 +29,7 @@ use callosum_agents::registry::{EMBEDDED_ID, Status};
 use callosum_arbiter::budget::{Bounds, Budget, BudgetError, Money, TOKEN_VARIABLE};
 use callosum_arbiter::delegation::{Means, Report, Reuse, Rules};
 use callosum_arbiter::priority::assign_executors;
-use callosum_arbiter::tree_print::TreePrint;
+use callosum_arbiter::tree_fingerprint::TreePrint;
 use callosum_arbiter::{Kind, Limits, RecoveryPolicy, Submission, delegation};
 use callosum_ledger::{Answers, AuditEvent, Event, Ledger};
 

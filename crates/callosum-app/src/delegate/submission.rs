@@ -2,8 +2,8 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use callosum_arbiter::excerpt::excerpt;
 use callosum_arbiter::task_file::{Defaults, TaskPlace};
+use callosum_arbiter::truncate::excerpt;
 use callosum_arbiter::{Link, Scope, Submission, Task, task_file};
 use callosum_ledger::{Reader, TaskId};
 

@@ -13,7 +13,7 @@ use callosum_agents::protocol::{AnswerError, Unreadable};
 use callosum_agents::registry::{Executor, Kind};
 use callosum_agents::runner::RunError;
 use callosum_agents::transport::Transport;
-use callosum_arbiter::nearest::nearest;
+use callosum_arbiter::suggest::nearest;
 use callosum_host::process::SpawnError;
 
 use crate::context::Context;

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use callosum_arbiter::nearest::nearest;
+use callosum_arbiter::suggest::nearest;
 use callosum_evidence::terminal_escape::on_one_line;
 use callosum_intent::graph::{Graph, Intent, IntentId, Link, LinkKind, Status};
 use callosum_mesh::{Mesh, mesh_store};

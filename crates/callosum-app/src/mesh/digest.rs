@@ -2,7 +2,7 @@
 
 use callosum_agents::client::Client;
 use callosum_agents::output_format::Dialect;
-use callosum_client::{digest_sources, sources};
+use callosum_client::{digest_sources, project_sources};
 use callosum_config::MeshSettings;
 use callosum_host::process::Identity;
 use callosum_mesh::agent::AgentName;
@@ -70,12 +70,12 @@ pub fn beside(
         let name = client.program.parse::<AgentName>();
         name.is_ok_and(|name| name == *agent)
     });
-    let own = sources::Own {
+    let own = project_sources::Own {
         session: voice.session_id.as_deref(),
         pid: Identity::ancestors().first().map_or(0, |client| client.pid),
     };
     let homes = &context.project.homes;
-    let panes = sources::panes(
+    let panes = project_sources::panes(
         &context.disk,
         homes,
         context.tree(),
@@ -84,10 +84,10 @@ pub fn beside(
     );
     let mut found = vec![panes];
     found.extend(project(context, agent, since));
-    found.extend(sources::left_alone(&context.disk, mesh));
+    found.extend(project_sources::left_alone(&context.disk, mesh));
     Ok(DigestContext {
         sources: found,
-        is_sandboxed: !is_writable || sources::is_sandboxed(client),
+        is_sandboxed: !is_writable || project_sources::is_sandboxed(client),
     })
 }
 
@@ -101,7 +101,7 @@ pub fn project(context: &Context, agent: &AgentName, since: Option<Timestamp>) -
     };
     let paths = context.ledger_paths();
     vec![
-        sources::hand_offs(&session, agent),
-        sources::ledger(&context.disk, &paths, since, agent),
+        project_sources::hand_offs(&session, agent),
+        project_sources::ledger(&context.disk, &paths, since, agent),
     ]
 }

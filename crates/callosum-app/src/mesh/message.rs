@@ -1,6 +1,6 @@
 //! `callosum mesh message`: messages between agents, and their delivery state.
 
-use callosum_arbiter::nearest::nearest;
+use callosum_arbiter::suggest::nearest;
 use callosum_mesh::Author;
 use callosum_mesh::board::{Command, Message, Receipt};
 use schemars::JsonSchema;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use callosum_client::committed::Committed;
 use callosum_client::renames::Renames;
+use callosum_client::session_git::Committed;
 use callosum_evidence::terminal_escape::harmless;
 use callosum_session::heal::{Healed, RepairSource};
 use callosum_session::trajectory::{Agent, Pruned};

@@ -30,8 +30,8 @@ pub use self::status::SessionStatusOutput;
 use std::borrow::Cow;
 use std::path::Path;
 
-use callosum_arbiter::excerpt::excerpt;
-use callosum_arbiter::nearest::nearest;
+use callosum_arbiter::suggest::nearest;
+use callosum_arbiter::truncate::excerpt;
 use callosum_evidence::secrets::Kind;
 use callosum_evidence::terminal_escape::harmless;
 use callosum_session::evidence::{Evidence, EvidenceStatus, QuoteError, ROOT_PREFIX, Relative};

@@ -7,10 +7,10 @@
 //! Deliberately not here: which bounds hold, and the variable's place in an environment. An
 //! executor that is not confined can take the variable away, and then begins a tree of its own.
 
-mod account;
-mod bounds;
+mod budget_store;
+mod limits;
 
 pub use self::{
-    account::{Budget, BudgetError, TOKEN_VARIABLE},
-    bounds::{Bound, Bounds, Money, Spent},
+    budget_store::{Budget, BudgetError, TOKEN_VARIABLE},
+    limits::{Bound, Bounds, Money, Spent},
 };

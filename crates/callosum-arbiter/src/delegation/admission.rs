@@ -11,13 +11,13 @@ use callosum_ledger::{Entry, ErrorCode, Reader};
 
 use super::{
     attempt::{AttemptResult, Done, Job, Workshop},
-    change::leaves_only_its_answer,
-    judge,
+    attempt_error::Stop,
+    observer::Notice,
     record::{About, not_started},
     report::Failure,
     reuse::{REQUEST_KEY, Reuse, Turn},
-    stop::Stop,
-    watch::Notice,
+    side_effects::leaves_only_its_answer,
+    validate,
 };
 use crate::{circuit::Admission, slots::Slot};
 
@@ -75,7 +75,7 @@ impl Workshop<'_> {
             return Ok(None);
         };
         let review = self.review(&entry.summary);
-        let Some(judged) = judge::judge_again(&entry, review, self.demands(job.task)) else {
+        let Some(judged) = validate::judge_again(&entry, review, self.demands(job.task)) else {
             return Ok(None);
         };
         let age = self.means.clock.now().duration_since(entry.timestamp);

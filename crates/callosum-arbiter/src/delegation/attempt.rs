@@ -15,16 +15,16 @@ use callosum_ledger::{AuditEvent, Checksum, Entry, GrowingChecksum, TaskId, Writ
 use callosum_search::walk::{RelativePath, Scope, SourceTree};
 
 use super::{
-    change::may_change,
-    denial::Denials,
-    judge::{self, Demands, Judged, Objection},
-    means::{Means, Rules},
+    attempt_error::{Stop, one_line},
+    context::{Means, Rules},
+    denied_writes::Denials,
+    observer::{Notice, Watch},
     record::{self, About, KeptPrompt},
     report::Failure,
     request::complaint_of,
-    stop::{Stop, one_line},
+    side_effects::may_change,
     unreached::UnreachedPlaces,
-    watch::{Notice, Watch},
+    validate::{self, Demands, Judged, Objection},
 };
 use crate::{
     budget::{Bound, Money},
@@ -396,7 +396,7 @@ impl Workshop<'_> {
         if is_question && !self.rules.asks_for_citations {
             return false;
         }
-        !job.executor.is_embedded() && judge::is_worth_a_second_call(judged, scope_bytes)
+        !job.executor.is_embedded() && validate::is_worth_a_second_call(judged, scope_bytes)
     }
 
     /// Looks an answer's citations up and says whether it may be committed.
@@ -404,7 +404,7 @@ impl Workshop<'_> {
         // Looks up the original text: a quote in which a secret is masked would not be found.
         let review = self.review(&answer.summary);
         let masked = secrets::mask(&answer.summary);
-        judge::judge(answer, masked, review, self.demands(task))
+        validate::judge(answer, masked, review, self.demands(task))
     }
 
     pub(super) fn review(&self, summary: &str) -> Review {

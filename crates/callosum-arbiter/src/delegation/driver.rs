@@ -21,13 +21,13 @@ use callosum_ledger::{AuditEvent, ErrorCode, GrowingChecksum, TaskId, WriteError
 
 use super::{
     attempt::{AttemptResult, Attempted, Job, LARGEST_HASHED, Workshop},
-    change::leaves_only_its_answer,
-    judge::Judged,
-    means::{Means, Rules},
+    context::{Means, Rules},
+    observer::{Again, Notice, Watch},
     record::{About, not_started, over_budget},
     report::{Failure, Report, TaskReport, TaskStatus},
+    side_effects::leaves_only_its_answer,
     unreached::UnreachedPlaces,
-    watch::{Again, Notice, Watch},
+    validate::Judged,
 };
 use crate::{
     circuit::Admission,

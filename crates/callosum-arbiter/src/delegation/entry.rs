@@ -5,9 +5,9 @@ use serde_json::Value;
 
 use super::{
     attempt::{Job, Workshop},
-    judge::Judged,
     record::{self, KeptPrompt},
     reuse::{REQUEST_KEY, TREE_KEY},
+    validate::Judged,
 };
 use crate::task::kind_name;
 

@@ -9,33 +9,33 @@
 //! executors (agents), durability (ledger), and what a person sees: a [`Watch`] gets the notices.
 
 mod admission;
-mod asking;
 mod attempt;
-mod change;
-mod denial;
+mod attempt_error;
+mod context;
+mod denied_writes;
 mod driver;
 mod entry;
-mod judge;
-mod means;
+mod invoke;
 mod record;
 mod report;
 mod request;
 mod reuse;
-mod start_mark;
-mod stop;
+mod side_effects;
+mod start_record;
 mod time_zone;
 mod unreached;
+mod validate;
 
 pub use self::{
-    change::may_change,
+    context::{Means, Provenance, Rules},
     driver::{RunError, run},
-    means::{Means, Provenance, Rules},
     record::{MAY_CHANGE, PLAN_CALL},
     report::{Failure, Report, TaskReport, TaskStatus},
     reuse::Reuse,
-    start_mark::StartMark,
+    side_effects::may_change,
+    start_record::StartMark,
     time_zone::time_zone,
 };
-pub use watch::{Again, Notice, Watch};
+pub use observer::{Again, Notice, Watch};
 
-mod watch;
+mod observer;

@@ -10,9 +10,9 @@ use serde_json::{Map, Value, json};
 
 use super::{
     attempt::{Job, Workshop},
-    judge::{MOST_LISTED, Objection},
-    means::SHORT_SUMMARY,
-    stop::Stop,
+    attempt_error::Stop,
+    context::SHORT_SUMMARY,
+    validate::{MOST_LISTED, Objection},
 };
 
 impl Workshop<'_> {

@@ -15,7 +15,7 @@ use serde_json::json;
 
 use crate::{
     task::{Task, kind_name},
-    tree_print::TreePrint,
+    tree_fingerprint::TreePrint,
 };
 
 /// The key of an entry's metadata that has the request's hash.

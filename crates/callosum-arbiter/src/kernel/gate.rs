@@ -13,18 +13,18 @@ use callosum_plan::{CapabilityName, Key, Value};
 
 use super::{
     accepted::PendingChange,
-    addressee::{Addressee, stricter},
+    call_target::{Addressee, stricter},
     catalogue::Catalogue,
     constitution::{
         Constitution, Verdict,
-        facts::{CapabilityEntity, Facts},
+        request_context::{CapabilityEntity, Facts},
     },
+    decision::{ApprovalRequest, ApprovedCall, CallLimits, Denial, DenialKind, Grounds, Ruling},
     effect::TrustTier,
     manifest::{Manifest, Provenance},
     redaction::{Redacted, redact},
     request::CallRequest,
-    ruling::{ApprovalRequest, ApprovedCall, CallLimits, Denial, DenialKind, Grounds, Ruling},
-    standing::{PersonsDecision, RunCaps, Standing},
+    run_grants::{PersonsDecision, RunCaps, Standing},
 };
 
 /// Units of work that holding arguments against a type may take.

@@ -11,7 +11,7 @@ use super::{
     gate::{LONGEST_HINT, SCHEMA_WORK, map_of_pairs},
     manifest::{Manifest, Provenance},
 };
-use crate::nearest::nearest;
+use crate::suggest::nearest;
 
 /// A fault in the literal arguments of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]

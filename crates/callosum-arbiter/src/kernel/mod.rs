@@ -8,12 +8,14 @@
 //! What is deliberately not here: performing a call, keeping records of it, asking a person, files.
 
 pub mod accepted;
-mod addressee;
 pub mod built_in;
+mod call_target;
 pub mod catalogue;
 pub mod change;
 pub mod constitution;
+pub mod decision;
 pub mod effect;
+pub mod executor_capabilities;
 pub mod gate;
 pub mod literal_arguments;
 pub mod manifest;
@@ -21,10 +23,8 @@ pub mod outcomes;
 pub mod provider;
 pub mod query;
 pub mod redaction;
-pub mod registered;
 pub mod request;
-pub mod ruling;
-pub mod standing;
+pub mod run_grants;
 mod tool_schema;
 pub mod version;
 
@@ -35,16 +35,16 @@ pub use self::{
     catalogue::{Catalogue, CatalogueError, CatalogueQuery},
     change::{Change, ChangeLevel, compare},
     constitution::{Constitution, ConstitutionError, Origin, PolicyNote},
+    decision::{ApprovalRequest, ApprovedCall, CallLimits, Denial, DenialKind, Grounds, Ruling},
     effect::{Effect, Sensitivity, TrustTier},
+    executor_capabilities::{EntryError, Holding, is_held_at_best, registered_manifests},
     gate::Kernel,
     literal_arguments::{ArgumentFault, argument_fault, repeats_effect},
     manifest::{CapabilityKind, Manifest, Provenance, Quotas, Unheld},
     provider::{Answer, AnsweredCost, KnownOutcome, Provider, ProviderFailure},
     query::{QueryError, answer_query, read_query},
-    registered::{EntryError, Holding, is_held_at_best, registered_manifests},
     request::CallRequest,
-    ruling::{ApprovalRequest, ApprovedCall, CallLimits, Denial, DenialKind, Grounds, Ruling},
-    standing::{PersonsDecision, RunCaps, RunSpent, Standing},
+    run_grants::{PersonsDecision, RunCaps, RunSpent, Standing},
     version::SemanticVersion,
 };
 

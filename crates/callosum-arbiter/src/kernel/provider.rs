@@ -4,7 +4,7 @@ use callosum_host::process::Cancel;
 use callosum_plan::{Failure, FailureKind, Value};
 use thiserror::Error;
 
-use super::{effect::Sensitivity, manifest::Manifest, ruling::ApprovedCall};
+use super::{decision::ApprovedCall, effect::Sensitivity, manifest::Manifest};
 use crate::budget::Money;
 
 /// Performs one capability.

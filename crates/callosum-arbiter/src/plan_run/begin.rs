@@ -9,9 +9,9 @@ use callosum_plan::{Key, Limits, Program, Value};
 use jiff::Timestamp;
 
 use super::{
+    ids::RunId,
     journal::RunJournal,
-    keeping::keep,
-    key::RunId,
+    payload_store::keep,
     record::{ConstitutionPrint, RUN_FORMAT, RunLimits, RunRecord, Started},
     state::RunState,
 };

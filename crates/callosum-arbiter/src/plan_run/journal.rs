@@ -11,11 +11,11 @@ use callosum_ledger::{
 };
 
 use super::{
-    key::RunId,
+    ids::RunId,
     record::{Kept, RecordError, RunRecord},
-    seal::{ForeignRecords, MissingRecords, RunSeals, RunSecret, SealCheck},
+    record_count::RunTally,
+    record_mac::{ForeignRecords, MissingRecords, RunSeals, RunSecret, SealCheck},
     state::{RunState, UnfittingRecord},
-    tally::RunTally,
 };
 
 /// Destination of a run's records.

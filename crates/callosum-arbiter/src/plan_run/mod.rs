@@ -10,17 +10,17 @@
 
 mod begin;
 mod driver;
+mod ids;
 mod journal;
-mod keeping;
-mod key;
-mod next;
+mod next_action;
 mod outcome;
+mod payload_store;
 mod record;
+mod record_count;
+mod record_mac;
 mod rules;
-mod seal;
 mod standing;
 mod state;
-mod tally;
 #[cfg(test)]
 mod tests;
 mod tree;
@@ -29,23 +29,23 @@ mod watch;
 pub use self::{
     begin::{BeginError, NewRun, begin},
     driver::{Providers, RunEnd, RunError, RunMeans, drive},
+    ids::{CallKey, InvalidRunId, KeyBase, RunId, arguments_text},
     journal::{
         PassedOver, ReadRun, ReadRunError, RunJournal, Runs, SealedJournal, read_run, read_runs,
     },
-    keeping::{KeepingError, keep, result_of, text_of},
-    key::{CallKey, InvalidRunId, KeyBase, RunId, arguments_text},
-    next::{Action, Attention, Divergence, Need, next},
+    next_action::{Action, Attention, Divergence, Need, next},
     outcome::call_outcome,
+    payload_store::{KeepingError, keep, result_of, text_of},
     record::{
         Answer, Answered, ConstitutionPrint, Decided, DecisionWord, Ended, Intended, Kept,
         KeptFailure, KeptText, OutcomeWord, Paused, RUN_FORMAT, RecordError, Resumed, Ruled,
         RulingWord, RunLimits, RunRecord, Spent, Started, StepRecord,
     },
+    record_count::RunTally,
+    record_mac::{ForeignRecords, MissingRecords, RunSeals, RunSecret},
     rules::{RulesStamp, RunRules},
-    seal::{ForeignRecords, MissingRecords, RunSeals, RunSecret},
     standing::{Grant, standing},
     state::{CallStanding, CallState, RunState, UnfittingRecord},
-    tally::RunTally,
     tree::{ActionKind, ActionNode, DelegatedTask, tree_of},
     watch::{RunNotice, RunWatch},
 };

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value as Json};
 
-use super::key::{CallKey, RunId};
+use super::ids::{CallKey, RunId};
 use crate::{
     budget::Money,
     kernel::{RunCaps, Sensitivity},

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use callosum_plan::{Allowlist, CapabilityName};
 
 use super::{
-    key::CallKey,
+    ids::CallKey,
     record::{ConstitutionPrint, RulingWord, RunRecord},
     state::{CallStanding, RunState},
 };

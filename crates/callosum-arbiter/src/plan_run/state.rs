@@ -8,7 +8,7 @@ use callosum_plan::{FailureKind, Position};
 use jiff::Timestamp;
 
 use super::{
-    key::{CallKey, KeyBase, RunId},
+    ids::{CallKey, KeyBase, RunId},
     record::{
         Answer, Answered, ConstitutionPrint, Decided, DecisionWord, Ended, Intended, Kept,
         KeptFailure, Ruled, RulingWord, RunRecord, Spent, Started, StepRecord,

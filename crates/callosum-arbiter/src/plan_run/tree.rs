@@ -8,7 +8,7 @@ use callosum_plan::Position;
 use serde::Serialize;
 
 use super::{
-    key::CallKey,
+    ids::CallKey,
     record::{Answer, KeptText, RulingWord, StepRecord},
     state::{CallStanding, CallState, RunState},
 };

@@ -4,15 +4,15 @@
 //! clock and no thread; the caller passes the time as a duration since the run began, and the
 //! machine's state as [`Facts`](crate::Facts). So a whole run can be played through in a test.
 
+mod actions;
 mod limits;
 mod run;
-mod turn;
 
 #[cfg(test)]
 mod tests;
 
 pub use self::{
+    actions::{Consequence, Ending, Outcome, Start, Then, Turn},
     limits::{Concurrency, ConcurrencyError, DEFAULT_STAGGER, Limits},
     run::{NotRunning, Schedule},
-    turn::{Consequence, Ending, Outcome, Start, Then, Turn},
 };

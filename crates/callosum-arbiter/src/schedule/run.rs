@@ -5,8 +5,8 @@ use std::{cmp::Reverse, collections::BTreeSet, time::Duration};
 use callosum_ledger::ErrorCode;
 
 use super::{
+    actions::{Consequence, Ending, Outcome, Start, Then, Turn},
     limits::Limits,
-    turn::{Consequence, Ending, Outcome, Start, Then, Turn},
 };
 use crate::{
     mode::{Decision, Facts, Mode, Reason, TaskFacts, choose_mode},

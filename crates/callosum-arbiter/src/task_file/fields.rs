@@ -3,7 +3,7 @@
 use callosum_ledger::canonical::CanonicalError;
 use serde_json::{Map, Value};
 
-use crate::{excerpt::excerpt, nearest::nearest, share::Share, submission::SubmissionError};
+use crate::{fraction::Share, submission::SubmissionError, suggest::nearest, truncate::excerpt};
 
 /// The keys of one JSON object.
 pub(super) struct Fields {

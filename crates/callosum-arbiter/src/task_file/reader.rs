@@ -12,12 +12,12 @@ use serde_json::Value;
 
 use super::fields::{Fields, Problem};
 use crate::{
-    excerpt::excerpt,
     mode::Mode,
-    nearest::nearest,
     priority::Priority,
     submission::Submission,
+    suggest::nearest,
     task::{Kind, Link, Scope, Task, TaskIndex},
+    truncate::excerpt,
 };
 
 const FILE_KEYS: &[&str] = &["tasks"];

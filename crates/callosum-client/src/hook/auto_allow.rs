@@ -18,9 +18,9 @@ use callosum_host::{
 use super::{
     answer::Reply,
     event::{Action, Event},
-    judge::Judged,
-    keep::{Held, Kept},
-    place::{Place, text},
+    gather_facts::{Place, text},
+    snapshot::{Held, Kept},
+    verdict::Judged,
 };
 
 /// The mode in which Claude Code only plans.

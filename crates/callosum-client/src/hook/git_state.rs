@@ -101,7 +101,7 @@ impl Repository<'_> {
         let mut state = GitState::default();
         if question.stashes {
             let stash = self.disk.stat(&common.join("refs/stash"));
-            let packed = super::seen::has_packed_ref(self.disk, &common, b"refs/stash");
+            let packed = super::path_facts::has_packed_ref(self.disk, &common, b"refs/stash");
             state.has_stashes = stash.ok().map(|stash| stash.is_some() || packed);
         }
         if !question.branches.is_empty() {
@@ -217,7 +217,10 @@ impl Repository<'_> {
         let common = shared(&git);
         let name = format!("refs/heads/{branch}");
         let loose = self.disk.stat(&common.join(&name)).ok()?;
-        Some(loose.is_some() || super::seen::has_packed_ref(self.disk, common, name.as_bytes()))
+        Some(
+            loose.is_some()
+                || super::path_facts::has_packed_ref(self.disk, common, name.as_bytes()),
+        )
     }
 
     /// Runs git; `None` if it fails, prints too much, or time is up.

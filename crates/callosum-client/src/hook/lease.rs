@@ -20,11 +20,11 @@ use callosum_guard::{Decision, Verdict};
 use callosum_mesh::{Author, board::Lease, warning};
 
 use super::{
-    brought::When,
-    changed::Changed,
+    changed_files::Changed,
     event::{Action, Event},
-    judge::Judged,
-    place::Place,
+    gather_facts::Place,
+    git_writes::When,
+    verdict::Judged,
 };
 use callosum_config::{Homes, LeaseMode, MeshSettings};
 use callosum_mesh::mesh_store;

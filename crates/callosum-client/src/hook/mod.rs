@@ -14,34 +14,34 @@
 //! tool `tool_errors` opens the recall database, if the output has an error or an error of the
 //! session is open.
 
+mod additional_dirs;
 mod answer;
 mod auto_allow;
 mod blast_radius;
-mod brought;
-mod changed;
+mod changed_files;
+mod deadline;
 mod event;
+mod gather_facts;
 mod git_index;
 mod git_state;
-mod given;
-mod judge;
-mod keep;
-mod leads;
+mod git_writes;
 mod lease;
 mod open_shell;
-mod place;
-mod progress;
+mod path_facts;
 mod record;
 mod repeated;
+mod responder;
 mod rewrite;
-mod seen;
 mod session;
 pub mod skill;
+mod snapshot;
+mod symlinks;
 pub mod tokens;
 mod tool_errors;
 mod tool_result;
 mod undo_records;
 mod unsaved;
-mod voice;
+mod verdict;
 pub(crate) mod worktree;
 
 use std::{
@@ -59,19 +59,19 @@ use callosum_host::Disk;
 
 pub use self::{
     answer::{Answer, Moment, Reply},
+    gather_facts::{facts, journal, records},
     git_state::{Look, look},
-    judge::UNREADABLE,
-    place::{facts, journal, records},
-    seen::{analyze, seen_in},
+    path_facts::{analyze, seen_in},
     session::{CurrentIntent, IntentSource},
+    verdict::UNREADABLE,
 };
 use self::{
+    deadline::Progress,
     event::{Action, Event, LONGEST, Unreadable},
-    judge::{Failure, Judged},
-    place::Place,
-    progress::Progress,
+    gather_facts::Place,
     record::{About, DecisionRecord},
-    voice::Voice,
+    responder::Voice,
+    verdict::{Failure, Judged},
 };
 use callosum_config::{Environment, Homes, SecretReadsFile};
 
@@ -269,18 +269,18 @@ impl Call<'_> {
         let call = undo_records::new_id(&place);
         let snapshot = match self.moment {
             Moment::BeforeTool => {
-                keep::before(&event.action, &about, (&judged, &reply), &place, &call)
+                snapshot::before(&event.action, &about, (&judged, &reply), &place, &call)
             }
             Moment::Permission | Moment::Clear | Moment::Other => None,
         };
-        let lost = keep::lost(snapshot.as_ref(), &judged, &place);
+        let lost = snapshot::lost(snapshot.as_ref(), &judged, &place);
         if !lost.is_empty() {
             judged = judged.without_snapshot(&lost);
             reply = self.reply_to(&judged, &event);
         } else if judged.verdict.decision == Decision::Allow
             && matches!(event.action, Action::Shell(_))
             && !event.is_skill_line()
-            && let Some(note) = keep::note(snapshot.as_ref())
+            && let Some(note) = snapshot::note(snapshot.as_ref())
         {
             let hooks = self.known.and_then(|known| known.hooks.as_ref());
             reply = Reply::with_note(hooks, &note);

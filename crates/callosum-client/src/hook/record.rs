@@ -9,9 +9,9 @@ use serde_json::{Map, Value, json};
 
 use super::{
     event::{Action, Event},
-    judge::Judged,
-    keep::{Held, Kept},
-    place::Place,
+    gather_facts::Place,
+    snapshot::{Held, Kept},
+    verdict::Judged,
 };
 
 /// Longest wait for each lock of the journal.

@@ -8,7 +8,7 @@ use callosum_host::Disk;
 
 use super::{
     event::{Action, Event, fields},
-    place::folders,
+    gather_facts::folders,
     tool_result::ToolResult,
     worktree::real,
 };

@@ -16,10 +16,10 @@ use callosum_host::{Disk, OpenHow, disk::EntryKind, process::Cancel};
 
 use super::{
     event::{Action, Event},
-    judge::Judged,
-    keep::{self, Kept},
-    place::Place,
+    gather_facts::Place,
     record::About,
+    snapshot::{self, Kept},
+    verdict::Judged,
     worktree::{real, top},
 };
 use crate::undo::{
@@ -97,7 +97,7 @@ pub(super) fn before(
         line.files = files(disk, &tree, cwd, paths, &mut blobs);
     } else {
         line.is_command = true;
-        let named = keep::named(&root.to_string_lossy(), judged, place);
+        let named = snapshot::named(&root.to_string_lossy(), judged, place);
         line.modes = modes(disk, &tree, &root, &named);
     }
     let open = OpenCall {

@@ -17,8 +17,8 @@ use callosum_host::{
 };
 
 use super::{
+    gather_facts::Place,
     git_index::{Tracked, tracked},
-    place::Place,
     worktree::{git_dir, real, top},
 };
 

@@ -2,7 +2,7 @@
 
 use jsonc_parser::cst::{CstInputValue, CstNode};
 
-use super::entry::{Entered, Made, SettingsError, every, not, parse, printed, remove};
+use super::hook_entry::{Entered, Made, SettingsError, every, not, parse, printed, remove};
 
 /// The object that has the setting.
 const OBJECT: &str = "context";

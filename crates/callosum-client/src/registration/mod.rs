@@ -11,20 +11,20 @@
 //! Deliberately not here: the list of clients and the places of their settings, which are
 //! `callosum_agents::client`'s data, and the answers of a hook.
 
+mod clear_override;
+mod clear_plugin;
 mod codex;
 mod context_files;
-mod doubt;
-mod entry;
-mod gate;
-mod kept;
+mod hook_diagnosis;
+mod hook_entry;
 mod merge;
 mod registrar;
 mod servers;
-mod shadow;
+mod settings_backup;
 
 pub use self::{
     codex::Trust,
-    entry::command_of,
+    hook_entry::command_of,
     registrar::{Change, Doing, Place, RegisterError, Registrar, Scope, WhoIsAsked},
     servers::Server,
 };

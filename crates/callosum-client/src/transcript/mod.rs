@@ -7,12 +7,12 @@
 //!
 //! Deliberately not here: the conversation. No message of a transcript is read or kept.
 
+mod activity;
 mod commands;
 mod newest;
 mod save;
 mod statusline;
 mod usage;
-mod work;
 
 pub use self::{
     commands::Commands,

@@ -9,7 +9,7 @@ use callosum_session::{
     heal::{Healed, Past},
 };
 
-use super::{usage::usage, work::Work};
+use super::{activity::Work, usage::usage};
 
 /// The reason why no checkpoint was written.
 #[derive(Debug, thiserror::Error)]

@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 
 use super::read::{BYTE_ORDER_MARK, Calrc, CalrcError, bytes_of};
 use crate::{
-    address::{Address, NotAllowed},
+    setting_path::{Address, NotAllowed},
     value::Value,
 };
 

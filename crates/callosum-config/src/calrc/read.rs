@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use callosum_arbiter::{excerpt::excerpt, nearest::nearest};
+use callosum_arbiter::{suggest::nearest, truncate::excerpt};
 use callosum_host::{
     Disk, DiskError,
     disk::{EntryKind, FileStat},
@@ -17,8 +17,8 @@ use callosum_ledger::{
 use serde_json::{Map, Value as Json};
 
 use crate::{
-    address::{Address, NotAllowed},
     key::Key,
+    setting_path::{Address, NotAllowed},
     value::Value,
 };
 

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde_json::Value as Json;
 
 use super::*;
-use crate::{address::Address, ground::Ground, value::Value};
+use crate::{setting_path::Address, test_dir::Ground, value::Value};
 
 /// Seed CAL §14.2, word for word.
 const SEED: &str = r#"{

@@ -1,7 +1,7 @@
 //! Tests of [`ModelSettings`]: every kind is read, and every fault names file, key, value and what is allowed.
 
 use super::*;
-use crate::ground::Ground;
+use crate::test_dir::Ground;
 
 fn load(text: &str) -> Result<ModelSettings, String> {
     let ground = Ground::new();

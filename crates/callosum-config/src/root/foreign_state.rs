@@ -102,7 +102,7 @@ mod tests {
     };
 
     use super::*;
-    use crate::ground::Ground;
+    use crate::test_dir::Ground;
 
     fn roots(ground: &Ground, named: Option<&str>) -> Roots {
         Roots::find(&ground.disk, &ground.top, named.map(Path::new)).unwrap()

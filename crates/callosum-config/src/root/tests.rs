@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::*;
-use crate::ground::Ground;
+use crate::test_dir::Ground;
 
 /// A folder with files in it; `GROUND` in their content is the folder's path. Each `HEAD` makes its folder one that git takes for
 /// a repository, and so does each `commondir`.

@@ -10,7 +10,7 @@ use callosum_app::config::{
     executors, refused, shown_origin, warn_of_nobody,
 };
 use callosum_app::{CommandError, Exit, explain};
-use callosum_arbiter::nearest::nearest;
+use callosum_arbiter::suggest::nearest;
 use callosum_config::{
     Address, Calrc, CalrcError, Environment, Key, MendError, Project, ProjectError, Settings, Told,
     Value,

@@ -5,7 +5,7 @@
 
 use std::ffi::OsString;
 
-use callosum_arbiter::nearest::nearest;
+use callosum_arbiter::suggest::nearest;
 use clap::error::{ContextKind, ContextValue};
 
 /// The fewest letters that count as the beginning of a name.

@@ -11,7 +11,7 @@ use cedar_policy::{
 };
 use thiserror::Error;
 
-use super::extent::{Excess, MAX_DEPTH, MAX_TOKENS, excess};
+use super::limits::{Excess, MAX_DEPTH, MAX_TOKENS, excess};
 
 /// Bytes that one text may have.
 pub const MAX_BYTES: usize = 64 << 10;

@@ -9,8 +9,8 @@
 //! Format: `docs/formats/constitution.md`.
 
 pub mod document;
-mod extent;
-pub(super) mod facts;
+mod limits;
+pub(super) mod request_context;
 pub mod signature;
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
@@ -19,7 +19,7 @@ use callosum_ledger::Checksum;
 use cedar_policy::{Authorizer, Decision, PolicySet};
 
 pub use self::document::{ConstitutionError, Origin, PolicyNote};
-use self::{document::Document, facts::Facts};
+use self::{document::Document, request_context::Facts};
 
 /// Text of the built-in constitution.
 pub const BUILT_IN: &str = include_str!("default.cedar");

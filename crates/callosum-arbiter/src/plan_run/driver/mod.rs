@@ -8,9 +8,9 @@
 //! How the kernel is asked is in [`ruling`], how calls are made and ended in [`flight`], how those end that are forbidden
 //! while they are made in [`rules`].
 
-mod flight;
+mod authorize;
+mod in_flight;
 mod rules;
-mod ruling;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -29,12 +29,12 @@ use callosum_plan::{
     StepChange, StepEvent, Value,
 };
 
-use self::flight::{Flying, Known};
+use self::in_flight::{Flying, Known};
 use super::{
+    ids::CallKey,
     journal::RunJournal,
-    keeping::{KeepingError, Kept, keep_result, result_of, text_of},
-    key::CallKey,
-    next::{Action, Attention, Divergence, Need, next},
+    next_action::{Action, Attention, Divergence, Need, next},
+    payload_store::{KeepingError, Kept, keep_result, result_of, text_of},
     record::{Answer, Ended, OutcomeWord, Paused, Resumed, RunRecord, StepRecord},
     rules::{RulesStamp, RunRules},
     standing::Grant,

@@ -4,7 +4,7 @@ use callosum_ledger::{AuditRecord, Checksum};
 use serde_json::json;
 
 use crate::plan_run::{
-    seal::{RunSeals, RunSecret, SealCheck},
+    record_mac::{RunSeals, RunSecret, SealCheck},
     *,
 };
 

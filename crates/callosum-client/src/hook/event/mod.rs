@@ -7,23 +7,23 @@
 //! harmless.
 
 mod catalog;
-mod cloud;
-mod deed;
-mod foreign;
-mod given;
-mod object;
+mod cloud_tools;
+mod database_tools;
+mod git_tools;
+mod lossy_json;
+mod mcp_tool;
 mod reading;
-mod repository;
-mod server;
 mod statement;
+mod tool_input;
+mod tool_verb;
 
 use std::path::{Path, PathBuf};
 
 use callosum_guard::patch;
 use serde_json::{Map, Value};
 
-use self::given::Given;
-pub(super) use self::object::fields;
+pub(super) use self::lossy_json::fields;
+use self::tool_input::Given;
 use super::skill::Skill;
 
 /// Longest event that is read, in bytes. A command of 10 MB, with every byte escaped, fits.
@@ -188,7 +188,7 @@ impl Event {
         };
         let given = Given(input);
         if let (Some(folder), Some(inner)) = (&event.folder, given.workplace())
-            && !foreign::is_of_folder(&tool, given)
+            && !mcp_tool::is_of_folder(&tool, given)
         {
             event.folder = Some(folder.join(inner));
         }
@@ -289,7 +289,7 @@ fn left(input: &Map<String, Value>, folder: Option<&Path>) -> Action {
         return Action::Other;
     }
     let folder = folder.and_then(Path::to_str).unwrap_or(".");
-    Action::Shell(foreign::quoted("git worktree remove --force", folder))
+    Action::Shell(mcp_tool::quoted("git worktree remove --force", folder))
 }
 
 fn action(tool: &str, input: &Map<String, Value>) -> Result<Action, Unreadable> {
@@ -313,7 +313,7 @@ fn action(tool: &str, input: &Map<String, Value>) -> Result<Action, Unreadable> 
         return Ok(Action::Shell(if is_bash {
             command
         } else {
-            foreign::quoted("pwsh -Command", &command)
+            mcp_tool::quoted("pwsh -Command", &command)
         }));
     }
     if WRITERS.contains(&tool) {
@@ -326,7 +326,7 @@ fn action(tool: &str, input: &Map<String, Value>) -> Result<Action, Unreadable> 
     }
     let action = match tool {
         DIRECTOR => Action::Other,
-        _ => foreign::action(tool, input),
+        _ => mcp_tool::action(tool, input),
     };
     if action != Action::Other {
         return Ok(action);

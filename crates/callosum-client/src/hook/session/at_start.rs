@@ -5,8 +5,10 @@
 use callosum_agents::client::Client;
 use callosum_host::Disk;
 
-use super::{Done, Moment, current_intent::CurrentIntent, ground::Unfound, hook_input::HookInput};
-use crate::hook::{IntentSource, place::folders, tool_errors};
+use super::{
+    Done, Moment, current_intent::CurrentIntent, hook_input::HookInput, session_project::Unfound,
+};
+use crate::hook::{IntentSource, gather_facts::folders, tool_errors};
 use callosum_config::{Environment, Project, Told};
 
 /// The project that a session starts in, if it can be read.

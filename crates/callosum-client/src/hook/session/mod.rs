@@ -10,14 +10,14 @@
 //! allows. In a project that keeps none, nothing is output, written or created.
 
 mod at_start;
-mod begin;
 mod clear;
 mod current_intent;
-mod ground;
 mod hook_input;
-mod neighbours;
+mod mesh_inbox;
 mod pane_state;
-mod rest;
+mod session_project;
+mod start;
+mod stop;
 mod untold;
 
 use std::{cell::Cell, time::Duration};
@@ -32,12 +32,14 @@ pub use self::current_intent::{CurrentIntent, IntentSource};
 pub(super) use self::pane_state::note_dialog;
 use self::{
     at_start::Start,
-    ground::{Ground, Problem, Unfound},
     hook_input::HookInput,
-    neighbours::{Met, Neighbours, UNREAD},
+    mesh_inbox::{Met, Neighbours, UNREAD},
+    session_project::{Ground, Problem, Unfound},
     untold::{Untold, When},
 };
-use super::{answer::Reply, progress::Progress, tokens, tool_errors, undo_records, voice::Voice};
+use super::{
+    answer::Reply, deadline::Progress, responder::Voice, tokens, tool_errors, undo_records,
+};
 use callosum_config::{Environment, Homes};
 
 /// Longest wait for another session's step.
@@ -280,7 +282,7 @@ pub(super) fn observe(
     }
     if heard.get().unwrap_or_else(|| voice.is_heard(&reply)) || done == Done::Nothing {
         if let Some(ground) = ground {
-            begin::picked_up(&ground, client, &input, &handed);
+            start::picked_up(&ground, client, &input, &handed);
         }
         // A session that is still remembered gets it once more.
         if let Some(Err(error)) = is_told.map(|untold| untold.forget()) {
@@ -401,15 +403,15 @@ fn kept(
 ) -> (Done, Vec<PendingHandoff>) {
     let alone = |done| (done, Vec::new());
     let done = match moment {
-        Moment::Begin => begin::summarize(ground, client, input, intent),
-        Moment::Rest => rest::rested(ground, input).map(alone),
-        Moment::Compact => rest::compacted(ground, input).map(|done| match done {
+        Moment::Begin => start::summarize(ground, client, input, intent),
+        Moment::Rest => stop::rested(ground, input).map(alone),
+        Moment::Compact => stop::compacted(ground, input).map(|done| match done {
             Done::Tell(_) if !shows_before_compact(client) => alone(Done::Nothing),
             done => alone(done),
         }),
-        Moment::End => rest::ended(ground, input).map(alone),
+        Moment::End => stop::ended(ground, input).map(alone),
         Moment::Between => match &input.transcript {
-            Some(transcript) => rest::between(ground, input, transcript).map(alone),
+            Some(transcript) => stop::between(ground, input, transcript).map(alone),
             None => Ok(alone(Done::Nothing)),
         },
         Moment::Typed => Ok(alone(Done::Nothing)),

@@ -7,7 +7,7 @@ use callosum_agents::client::Client;
 use callosum_host::{Disk, process::Identity};
 use callosum_panes::hook_event::{self, HookEvent};
 
-use super::{ToolMoment, ground::Unfound, hook_input::HookInput, tool_moment};
+use super::{ToolMoment, hook_input::HookInput, session_project::Unfound, tool_moment};
 use crate::hook::event;
 use callosum_config::{Environment, Homes};
 

@@ -1,9 +1,9 @@
 //! [`Registrar`]: puts our entry into settings files, and takes it out.
 
-mod doubts;
-mod place;
+mod diagnose;
 mod plugins;
 mod removal;
+mod settings_file;
 
 use std::path::{Path, PathBuf};
 
@@ -12,17 +12,15 @@ use callosum_host::{Disk, DiskError};
 use callosum_ledger::Checksum;
 
 use super::{
-    codex, context_files,
-    entry::{self, Entered, Made, SettingsError},
-    gate,
-    kept::{Kept, Memory},
+    clear_override, clear_plugin, codex, context_files,
+    hook_entry::{self, Entered, Made, SettingsError},
     servers::{self, Server},
-    shadow,
+    settings_backup::{Kept, Memory},
 };
 
 use self::removal::without;
 
-pub use self::place::{Place, Scope};
+pub use self::settings_file::{Place, Scope};
 
 /// A change to a settings file, made or planned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -168,10 +166,10 @@ impl Registrar {
         match &self.gate {
             Some(WhoIsAsked::Plugin(program)) if place.hooks.gate.is_some() => {
                 self.disk.create_private_dir(&self.memory.folder)?;
-                gate::write(&self.disk, &self.gate_folder(), program)?;
+                clear_plugin::write(&self.disk, &self.gate_folder(), program)?;
             }
             Some(WhoIsAsked::Shadow)
-                if place.hooks.typed.is_some() && !shadow::write(&self.disk, path)? =>
+                if place.hooks.typed.is_some() && !clear_override::write(&self.disk, path)? =>
             {
                 return Err(RegisterError::Shadowed {
                     path: place.path.clone(),
@@ -192,12 +190,12 @@ impl Registrar {
         let Some(text) = self.text(place, &self.resolved(&place.path))? else {
             return Ok(false);
         };
-        gate::is_wanted(&text).map_err(|source| settings(place, source))
+        clear_plugin::is_wanted(&text).map_err(|source| settings(place, source))
     }
 
     /// The program that the gate asks, where its files name one.
     pub fn gate_program(&self) -> Result<Option<PathBuf>, RegisterError> {
-        Ok(gate::program(&self.disk, &self.gate_folder())?)
+        Ok(clear_plugin::program(&self.disk, &self.gate_folder())?)
     }
 
     /// Returns the settings with all that belongs into them; `None` if it is there already.
@@ -210,15 +208,15 @@ impl Registrar {
         let (hooks, program) = (&place.hooks, place.client.program);
         let hooks = match &self.gate {
             Some(WhoIsAsked::Plugin(_)) if hooks.gate.is_some() => {
-                entry::enter(text, hooks, program, command)?
+                hook_entry::enter(text, hooks, program, command)?
             }
             Some(WhoIsAsked::Shadow) => {
-                return entry::enter_with_typed(text, hooks, program, command);
+                return hook_entry::enter_with_typed(text, hooks, program, command);
             }
-            _ => return entry::enter(text, hooks, program, command),
+            _ => return hook_entry::enter(text, hooks, program, command),
         };
         let text = hooks.as_ref().map_or(text, |entered| &entered.text);
-        let Some(mut gated) = gate::enter(text, &self.gate_folder())? else {
+        let Some(mut gated) = clear_plugin::enter(text, &self.gate_folder())? else {
             return Ok(hooks);
         };
         if let Some(Entered { made, .. }) = hooks {
@@ -349,7 +347,7 @@ impl Registrar {
         let Some(text) = self.text(place, &self.resolved(&place.path))? else {
             return Ok(Vec::new());
         };
-        entry::commands(&text, event, place.client.program)
+        hook_entry::commands(&text, event, place.client.program)
             .map_err(|source| settings(place, source))
     }
 
@@ -371,10 +369,10 @@ impl Registrar {
         }
         let own_settings = self.disk.read_if_there(&own.join(place.client.settings))?;
         let own_settings = String::from_utf8_lossy(&own_settings.unwrap_or_default()).into_owned();
-        let hooks = entry::value(&text).unwrap_or_default();
+        let hooks = hook_entry::value(&text).unwrap_or_default();
         let mut worst = None;
         for event in events {
-            let ours = entry::standing(&text, event, place.client.program)
+            let ours = hook_entry::standing(&text, event, place.client.program)
                 .map_err(|source| settings(place, source))?;
             for (group, handler) in ours {
                 let at = (*event, group, handler);

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{Change, Doing, RegisterError, Registrar, Scope};
-use crate::registration::{entry::is_ours, kept::Kept};
+use crate::registration::{hook_entry::is_ours, settings_backup::Kept};
 
 /// The client.
 const CLIENT: &str = "opencode";

@@ -9,13 +9,11 @@ use std::path::Path;
 
 use super::{Change, Doing, Place, RegisterError, Registrar, settings};
 use crate::registration::{
-    context_files,
-    entry::{self, Made},
-    gate,
-    kept::Kept,
+    clear_override, clear_plugin, context_files,
+    hook_entry::{self, Made},
     merge,
     servers::{self, Server},
-    shadow,
+    settings_backup::Kept,
 };
 
 impl Registrar {
@@ -23,12 +21,12 @@ impl Registrar {
     pub fn unregister(&self, place: &Place, doing: Doing) -> Result<Change, RegisterError> {
         let change = self.take_out(place, doing)?;
         if doing == Doing::Write && place.hooks.typed.is_some() {
-            shadow::remove(&self.disk, &self.resolved(&place.path))?;
+            clear_override::remove(&self.disk, &self.resolved(&place.path))?;
         }
         if doing == Doing::Write && place.hooks.gate.is_some() {
             let mut left = self.memory.all()?.into_iter();
             if !left.any(|kept| kept.client == place.client.program) {
-                gate::remove_files(&self.disk, &self.gate_folder())?;
+                clear_plugin::remove_files(&self.disk, &self.gate_folder())?;
             }
         }
         Ok(change)
@@ -36,10 +34,10 @@ impl Registrar {
 
     /// Takes the folder of the gate out of what a client knows of plugins, in its own folder, once its files are gone.
     pub fn forget_gate(&self, own: &Path) -> Result<(), DiskError> {
-        if gate::program(&self.disk, &self.gate_folder())?.is_some() {
+        if clear_plugin::program(&self.disk, &self.gate_folder())?.is_some() {
             return Ok(());
         }
-        gate::forget(&self.disk, own, &self.gate_folder())
+        clear_plugin::forget(&self.disk, own, &self.gate_folder())
     }
 
     fn take_out(&self, place: &Place, doing: Doing) -> Result<Change, RegisterError> {
@@ -109,13 +107,13 @@ impl Registrar {
             let before = String::from_utf8(before).ok()?;
             // What was wanted then is not remembered, but for the checksum of what came of it.
             let mut texts = vec![before.clone()];
-            let commands = entry::commands(text, hooks.before_tool, client).ok()?;
+            let commands = hook_entry::commands(text, hooks.before_tool, client).ok()?;
             // Up to the word of the event, as it is registered.
             let command = commands.last().and_then(|command| command.rsplit_once(' '));
             if let Some((command, _)) = command {
-                let entered = entry::enter(&before, hooks, client, command).ok()??;
-                let gated = gate::enter(&entered.text, &self.gate_folder()).ok();
-                let shadowed = entry::enter_with_typed(&before, hooks, client, command).ok();
+                let entered = hook_entry::enter(&before, hooks, client, command).ok()??;
+                let gated = clear_plugin::enter(&entered.text, &self.gate_folder()).ok();
+                let shadowed = hook_entry::enter_with_typed(&before, hooks, client, command).ok();
                 let others = [gated.flatten(), shadowed.flatten()];
                 let all = [Some(entered)].into_iter().chain(others).flatten();
                 texts.extend(all.map(|entered| entered.text));
@@ -139,7 +137,7 @@ impl Registrar {
             let is_known = |ours: &String| kept.after == Checksum::of(ours.as_bytes());
             let ours = texts.into_iter().find(is_known)?;
             let merged = merge::merged(&before, &ours, text)?;
-            entry::says_the_same(&merged, without).then_some(merged)
+            hook_entry::says_the_same(&merged, without).then_some(merged)
         };
         Ok(merged())
     }
@@ -170,8 +168,8 @@ pub(super) fn without(
         if servers::is_toml(path) {
             return servers::take_out(path, text, made);
         }
-        let hooks = entry::take_out(text, &place.hooks, place.client.program, made)?;
-        let gate = gate::take_out(hooks.as_deref().unwrap_or(text), made)?;
+        let hooks = hook_entry::take_out(text, &place.hooks, place.client.program, made)?;
+        let gate = clear_plugin::take_out(hooks.as_deref().unwrap_or(text), made)?;
         let without = gate.or(hooks);
         let server = servers::take_out(path, without.as_deref().unwrap_or(text), made)?;
         let without = server.or(without);

@@ -3,7 +3,7 @@
 use jsonc_parser::cst::{CstInputValue, CstObject, CstObjectProp};
 
 use super::{
-    super::entry::{Entered, Made, SettingsError, every, not, parse, printed, remove},
+    super::hook_entry::{Entered, Made, SettingsError, every, not, parse, printed, remove},
     ARGUMENTS, NAME, Server, is_ours, not_ours,
 };
 

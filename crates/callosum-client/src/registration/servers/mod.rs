@@ -8,7 +8,7 @@ mod toml;
 
 use std::path::Path;
 
-use super::entry::{Entered, Made, SettingsError};
+use super::hook_entry::{Entered, Made, SettingsError};
 
 /// Name of our server.
 const NAME: &str = "callosum";

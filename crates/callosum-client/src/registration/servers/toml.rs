@@ -8,7 +8,7 @@ use std::ops::Range;
 use ::toml::{Table, Value, de};
 
 use super::{
-    super::entry::{Entered, Made, SettingsError},
+    super::hook_entry::{Entered, Made, SettingsError},
     ARGUMENTS, NAME, Server, is_ours, not_ours,
 };
 

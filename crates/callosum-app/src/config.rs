@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use crate::context::Context;
-use crate::roster::Roster;
+use crate::executor_pool::Roster;
 use crate::{CommandError, Exit};
 
 /// `callosum config show --json`.

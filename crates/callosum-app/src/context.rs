@@ -25,7 +25,7 @@ use callosum_session::trajectory::Agent;
 
 use crate::model::ConfiguredModels;
 use crate::report::Reporter;
-use crate::{CommandError, Exit, explain, shell_word};
+use crate::{CommandError, Exit, config_errors, shell_word};
 
 /// The agent that asks, unless a person asks at a command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -178,16 +178,16 @@ impl Context {
             as_if_trusted,
         };
         let project = Project::load(&disk, &environment, &here, &values)
-            .map_err(|error| explain::project(&error))?;
+            .map_err(|error| config_errors::project(&error))?;
         for warning in &project.settings.warnings {
             report.warn(&warning.to_string(), None);
         }
         let clock = environment
             .clock()
-            .map_err(|error| explain::environment(&error))?;
+            .map_err(|error| config_errors::environment(&error))?;
         let ids = environment
             .ids()
-            .map_err(|error| explain::environment(&error))?;
+            .map_err(|error| config_errors::environment(&error))?;
         let folder = directory.map_or_else(|| here.clone(), |directory| here.join(directory));
         Ok(Self {
             report,
@@ -255,13 +255,13 @@ impl Context {
         let ours = [ledger.ledger.clone(), registry.clone(), calrc.clone()];
         for path in ours {
             let is_there = self.disk.exists(&path);
-            if is_there.map_err(|error| crate::store::disk_failed(&error))? {
+            if is_there.map_err(|error| crate::open_ledger::disk_failed(&error))? {
                 return Ok(true);
             }
         }
         let zones = crate::session::zones(self);
         let are_used = zones.are_used(&self.disk);
-        are_used.map_err(|error| crate::store::disk_failed(&error))
+        are_used.map_err(|error| crate::open_ledger::disk_failed(&error))
     }
 
     /// Returns the agent that asks; a default agent if a person asks.
@@ -351,7 +351,7 @@ impl Context {
         });
         let patience = |usual| {
             let least = self.environment.patience(usual);
-            least.map_err(|error| explain::environment(&error))
+            least.map_err(|error| config_errors::environment(&error))
         };
         let settings = &self.project.settings;
         let quiet = settings.quiet_timeout();
@@ -437,7 +437,7 @@ impl Context {
     pub fn scratch(&self) -> Result<Scratch, CommandError> {
         self.disk
             .scratch(&self.temporary()?)
-            .map_err(|error| crate::store::disk_failed(&error))
+            .map_err(|error| crate::open_ledger::disk_failed(&error))
     }
 
     /// Returns the folder for this process's temporary folders, which only this process enters.
@@ -456,11 +456,11 @@ impl Context {
                 if let Err(error) = self.disk.sweep_scratch(&all) {
                     // Remains of other processes must not stop this one.
                     self.report
-                        .detail(&crate::store::disk_failed(&error).one_line());
+                        .detail(&crate::open_ledger::disk_failed(&error).one_line());
                 }
                 self.disk.held_scratch(&all)
             })
-            .map_err(|error| crate::store::disk_failed(&error))?;
+            .map_err(|error| crate::open_ledger::disk_failed(&error))?;
         Ok(self.held.get_or_init(|| held).path().to_owned())
     }
 

@@ -15,7 +15,7 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::doctor::{Checks, Outcome};
-use crate::{CommandError, Exit, clients, guarding, store, trial};
+use crate::{CommandError, Exit, client_settings, guarding, hook_probe, open_ledger};
 
 /// Text that the start hook has to print in the trial.
 const QUESTION: &str = "does the start hook print this?";
@@ -25,7 +25,7 @@ pub const BEGINS: &str = "session-start";
 
 /// Checks whether the start hook prints the digest of a project; the error is the reason why not.
 pub fn is_told(context: &Context, command: &str) -> Result<(), String> {
-    let run = trial::run(context, command, |folder| {
+    let run = hook_probe::run(context, command, |folder| {
         let zones = Zones {
             tree: folder.to_owned(),
             root: folder.to_owned(),
@@ -34,7 +34,7 @@ pub fn is_told(context: &Context, command: &str) -> Result<(), String> {
         let text = format!("### Pending Questions\n- [ ] {QUESTION}\n");
         if let Some(folder) = notes.parent() {
             let made = context.disk.create_dir_all(folder);
-            made.map_err(|error| store::disk_failed(&error))?;
+            made.map_err(|error| open_ledger::disk_failed(&error))?;
         }
         // A root of its own, also where the home folder is in a repository.
         for (path, bytes) in [
@@ -42,7 +42,7 @@ pub fn is_told(context: &Context, command: &str) -> Result<(), String> {
             (&Places::calrc_in(folder), b"{}"),
         ] {
             let written = context.disk.replace(path, bytes, 0o644);
-            written.map_err(|error| store::disk_failed(&error))?;
+            written.map_err(|error| open_ledger::disk_failed(&error))?;
         }
         Ok(json!({"session_id": "callosum-doctor", "cwd": folder, "source": "startup"}))
     })?;
@@ -66,7 +66,7 @@ pub fn check_gate(
         return;
     };
     let name = format!("gate of {}", client.program);
-    let registrar = clients::registrar(context);
+    let registrar = client_settings::registrar(context);
     let (mut is_there, mut is_shadowed) = (false, false);
     for place in places {
         // The failure to read a place is reported below.

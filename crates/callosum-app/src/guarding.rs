@@ -15,7 +15,7 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::doctor::{Checks, Outcome};
-use crate::{CommandError, Exit, clients, trial};
+use crate::{CommandError, Exit, client_settings, hook_probe};
 
 /// A command that the guard must stop under any configuration. The next constant is one that it
 /// must allow.
@@ -32,10 +32,10 @@ pub fn check_plugin(
 ) {
     let name = format!("guard of {}", client.program);
     let again = format!("callosum init --client {}", client.program);
-    let registrar = clients::registrar(context);
+    let registrar = client_settings::registrar(context);
     let mut is_there = false;
     for scope in [Scope::User, Scope::Project] {
-        let Some(path) = clients::plugin(context, client, scope) else {
+        let Some(path) = client_settings::plugin(context, client, scope) else {
             return;
         };
         let shown = path.display();
@@ -46,9 +46,9 @@ pub fn check_plugin(
                 (Outcome::Warning, found)
             }
             Ok(Some(command)) => {
-                if let Err(found) = trial::check_program(context, (scope, &path), &command) {
+                if let Err(found) = hook_probe::check_program(context, (scope, &path), &command) {
                     (Outcome::Warning, found)
-                } else if let Some(found) = trial::untried(context) {
+                } else if let Some(found) = hook_probe::untried(context) {
                     (Outcome::Warning, found)
                 } else {
                     match fires(context, client, &command) {
@@ -110,7 +110,7 @@ pub fn check_deciding(
     commands: &[(Place, String)],
     again: &str,
 ) {
-    let registrar = clients::registrar(context);
+    let registrar = client_settings::registrar(context);
     let beside = client.hooks.map_or(&[][..], |hooks| hooks.deciding);
     for (event, _) in beside {
         let is_there = |(place, _): &(Place, String)| {
@@ -147,7 +147,7 @@ pub fn check_doubts(
     place: &Place,
     own: &Path,
 ) -> bool {
-    let doubts = match clients::registrar(context).doubts(place, own) {
+    let doubts = match client_settings::registrar(context).doubts(place, own) {
         Ok(doubts) => doubts,
         Err(error) => {
             let found = CommandError::from_error(Exit::No, &error).one_line();
@@ -184,7 +184,7 @@ pub fn check_limits(
     let Some(hooks) = client.hooks else {
         return;
     };
-    if let Some(own) = clients::own_folder(context, client) {
+    if let Some(own) = client_settings::own_folder(context, client) {
         check_trust(context, checks, name, commands, &own);
     }
     let limits = format!("{} {}", client.program, hooks.limits);
@@ -220,7 +220,7 @@ fn check_trust(
     commands: &[(Place, String)],
     own: &Path,
 ) {
-    let registrar = clients::registrar(context);
+    let registrar = client_settings::registrar(context);
     let mut places: Vec<&Place> = commands.iter().map(|(place, _)| place).collect();
     places.dedup();
     for place in places {
@@ -283,7 +283,7 @@ pub fn fires(context: &Context, client: &Client, command: &str) -> Result<(), St
 }
 
 fn ask(context: &Context, hook: &str, command: &str) -> Result<Run, String> {
-    trial::run(context, hook, |folder| {
+    hook_probe::run(context, hook, |folder| {
         Ok(json!({
             "session_id": "callosum-doctor",
             "cwd": folder,
@@ -305,7 +305,7 @@ pub fn version(context: &Context, client: &Client) -> Option<Version> {
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .collect(),
         input: Vec::new(),
-        limits: trial::limits(),
+        limits: hook_probe::limits(),
     };
     let run = process::run(&launch, &context.cancel, &mut |_, _| {}).ok()?;
     Version::find(&String::from_utf8_lossy(&run.output))

@@ -16,7 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
-use crate::{CommandError, Exit, clients, store};
+use crate::{CommandError, Exit, client_settings, open_ledger};
 
 /// The file that all clients are to read.
 pub const AGENTS: &str = "AGENTS.md";
@@ -138,7 +138,7 @@ pub fn enter(
     clients: &[&'static Client],
     doing: Doing,
 ) -> Result<(Vec<InstructionsOutput>, Vec<String>), CommandError> {
-    let failed = |error: DiskError| store::disk_failed(&error);
+    let failed = |error: DiskError| open_ledger::disk_failed(&error);
     let tree = context.tree();
     let mut record = Record::open(context).map_err(failed)?;
     let mut outputs = Vec::new();
@@ -232,7 +232,7 @@ fn name_in_settings(
     doing: Doing,
 ) -> Result<InstructionsOutput, CommandError> {
     let program = client.program;
-    let Some(place) = clients::place(context, client, Scope::Project) else {
+    let Some(place) = client_settings::place(context, client, Scope::Project) else {
         return Ok(InstructionsOutput::new(program, AGENTS, "read"));
     };
     let file = place.path.strip_prefix(context.tree());
@@ -240,14 +240,14 @@ fn name_in_settings(
     let existed = context
         .disk
         .exists(&place.path)
-        .map_err(|error| store::disk_failed(&error))?;
+        .map_err(|error| open_ledger::disk_failed(&error))?;
     let homes = &context.project.homes;
     if doing == Doing::Write {
         homes
             .create_machine(&context.disk)
-            .map_err(|error| store::disk_failed(&error))?;
+            .map_err(|error| open_ledger::disk_failed(&error))?;
     }
-    let registrar = clients::registrar(context);
+    let registrar = client_settings::registrar(context);
     Ok(match registrar.register_context_files(&place, own, doing) {
         Ok(Change::Unchanged) => InstructionsOutput::new(program, &file, "unchanged"),
         Ok(_) => InstructionsOutput {

@@ -10,7 +10,7 @@ use callosum_host::process::{Ending, Launch};
 use serde_json::{Value, json};
 
 use crate::context::Context;
-use crate::{CommandError, Exit, trial};
+use crate::{CommandError, Exit, hook_probe};
 
 /// Name of the server in its answer.
 const NAME: &str = "callosum";
@@ -31,7 +31,7 @@ pub fn answers(context: &Context, program: &str) -> Result<(), String> {
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .collect(),
         input: format!("{request}\n").into_bytes(),
-        limits: trial::limits(),
+        limits: hook_probe::limits(),
     };
     let run = process::run(&launch, &context.cancel, &mut |_, _| {})
         .map_err(|error| CommandError::from_error(Exit::No, &error).one_line())?;

@@ -9,12 +9,12 @@ use callosum_session::trajectory::Agent;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::clients::ClientOutput;
+use crate::client_settings::ClientOutput;
 use crate::context::Context;
 use crate::init::by_folder;
 use crate::instructions::InstructionsOutput;
 use crate::state_inventory::{Group, GroupOutput, Inventory};
-use crate::{CommandError, clients, session, store};
+use crate::{CommandError, client_settings, open_ledger, session};
 
 /// `callosum uninstall --json`.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -73,7 +73,7 @@ pub fn outputs_of<'g>(groups: impl Iterator<Item = &'g Group>) -> Vec<GroupOutpu
 
 /// Removes the project's state, in its tree and on the machine.
 pub fn purge(context: &Context, inventory: &Inventory) -> Result<(), CommandError> {
-    let failed = |error: DiskError| store::disk_failed(&error);
+    let failed = |error: DiskError| open_ledger::disk_failed(&error);
     let has = |what: &str| inventory.tree.iter().any(|group| group.what == what);
     let paths = context.ledger_paths();
     // No process writes to what is being removed.
@@ -81,7 +81,7 @@ pub fn purge(context: &Context, inventory: &Inventory) -> Result<(), CommandErro
     let ledger = is_there.then(|| ExclusiveLedger::acquire(&context.disk, &paths));
     let ledger = ledger
         .transpose()
-        .map_err(|error| store::unlocked(&error))?;
+        .map_err(|error| open_ledger::unlocked(&error))?;
     let zones = session::zones(context);
     let session = session::session(context, &zones, Agent::default());
     let held = has("session files").then(|| session.hold());
@@ -118,13 +118,13 @@ pub fn forget_gate(
     places: &[Place],
 ) -> Result<(), CommandError> {
     let gated = places.iter().find(|place| place.hooks.gate.is_some());
-    let own = gated.and_then(|place| clients::own_folder(context, place.client));
+    let own = gated.and_then(|place| client_settings::own_folder(context, place.client));
     let Some(own) = own else {
         return Ok(());
     };
     registrar
         .forget_gate(&own)
-        .map_err(|error| store::disk_failed(&error))
+        .map_err(|error| open_ledger::disk_failed(&error))
 }
 
 /// Reports the files below .claude/.

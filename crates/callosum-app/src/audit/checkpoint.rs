@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::context::Context;
-use crate::{CommandError, Exit, witness};
+use crate::{CommandError, Exit, auto_checkpoint};
 
 /// `callosum audit checkpoint --json`.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -48,14 +48,14 @@ impl CheckpointOutput {
 
     /// Returns the last signed checkpoint, for a journal with nothing new.
     pub fn last(context: &Context) -> Result<Self, CommandError> {
-        let mut kept = witness::kept(context)?.kept;
+        let mut kept = auto_checkpoint::kept(context)?.kept;
         let Some(last) = kept.pop() else {
             let what = "nothing to sign";
             return Err(CommandError::new(Exit::No, what).hint("callosum init"));
         };
-        let key = witness::of(context)
+        let key = auto_checkpoint::of(context)
             .verifier(&context.disk)
-            .map_err(|error| witness::unmade(&error))?;
+            .map_err(|error| auto_checkpoint::unmade(&error))?;
         Ok(Self {
             created: false,
             origin: last.checkpoint.origin,

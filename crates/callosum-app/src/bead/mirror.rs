@@ -7,9 +7,9 @@ use std::collections::HashMap;
 use callosum_session::bead::{Bead, BeadId, BeadUpdate, NewBead, STATUSES, is_closed};
 use callosum_session::{LockedSession, SessionError};
 
-use crate::bd::{Bd, BdError, Issue};
 use crate::bead::diff::ForkOutput;
 use crate::bead::{nobody, unchanged, uncreated};
+use crate::beads_cli::{Bd, BdError, Issue};
 use crate::context::Context;
 use crate::session::{session, zones};
 use crate::{CommandError, Exit};

@@ -6,7 +6,7 @@ use callosum_session::bead::{Bead, BeadId, Sheet};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::bd::Issue;
+use crate::beads_cli::Issue;
 use crate::context::Context;
 use crate::intent::link::{WorkingForOutput, working_for};
 

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::capability::accepted::AcceptedManifests;
-use crate::capability::market::gathered;
+use crate::capability::catalog::gathered;
 use crate::context::Context;
 use crate::{CommandError, Exit};
 

@@ -15,7 +15,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
-use crate::store::disk_failed;
+use crate::open_ledger::disk_failed;
 use crate::{CommandError, Exit};
 
 /// The version of the file.

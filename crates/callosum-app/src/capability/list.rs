@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::capability::market::CapabilityOutput;
+use crate::capability::catalog::CapabilityOutput;
 
 /// `callosum capability list --json`, and `query`.
 #[derive(Debug, JsonSchema, Serialize)]

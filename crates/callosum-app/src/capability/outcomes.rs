@@ -19,7 +19,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
-use crate::store::disk_failed;
+use crate::open_ledger::disk_failed;
 use crate::{CommandError, Exit};
 
 /// The version of the file.

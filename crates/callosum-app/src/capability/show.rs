@@ -3,7 +3,7 @@
 use callosum_arbiter::budget::Money;
 use callosum_evidence::terminal_escape::on_one_line;
 
-use crate::capability::market::{CapabilityOutput, ChangeOutput};
+use crate::capability::catalog::{CapabilityOutput, ChangeOutput};
 use crate::lasting;
 
 /// Returns a capability as text, a line for each of its properties.

@@ -19,11 +19,11 @@ use serde::{Deserialize, Serialize};
 use crate::context::{Asker, Context};
 use crate::delegate::delegate;
 use crate::delegate::options::DelegateOptions;
-use crate::delegate::report::{DelegateOutput, NamedOutput, TasksOutput};
+use crate::delegate::output::{DelegateOutput, NamedOutput, TasksOutput};
 use crate::delegate::run_store::{Runs, Ticket};
-use crate::failure::ErrorOutput;
+use crate::json_error::ErrorOutput;
 use crate::time_span::{milliseconds, span_text};
-use crate::{CommandError, Exit, store, witness};
+use crate::{CommandError, Exit, auto_checkpoint, open_ledger};
 
 /// Characters of a prompt that a ticket shows at most.
 const LONGEST_PROMPT: usize = 120;
@@ -54,7 +54,7 @@ pub fn detach(context: &Context, options: &DelegateOptions) -> Result<String, Co
         .project
         .homes
         .create_machine(&context.disk)
-        .map_err(|error| store::disk_failed(&error))?;
+        .map_err(|error| open_ledger::disk_failed(&error))?;
     let runs = Runs::new(context);
     // What cannot be cleared away hinders nothing.
     if let Err(error) = runs.remove_old() {
@@ -171,7 +171,7 @@ pub fn work(
         Err(error) => refused(&options, &error)?,
     };
     // Signed before others learn that it is over, and may go on.
-    witness::after(context);
+    auto_checkpoint::after(context);
     runs.end(run, &output)
 }
 

@@ -3,23 +3,23 @@
 //! Start with [`delegate`]. [`options`] is what can be asked for, [`submission`] turns it into tasks, [`progress`] reports what
 //! happens, and [`report`] is the result. [`mod@handed`] and [`mod@planned`] delegate for MCP clients and plans.
 
-pub mod advice;
 pub mod detached;
-pub mod handed;
+pub mod for_client;
+pub mod for_plan;
+pub mod hints;
 pub mod inference;
 pub mod options;
-pub mod planned;
+pub mod output;
 pub mod progress;
-pub mod report;
+pub mod render;
 pub mod run_store;
 pub mod submission;
-pub mod telling;
 pub mod whole;
 
 pub use self::detached::DetachedOutput;
-pub use self::handed::{Wanted, handed};
-pub use self::planned::planned;
-pub use self::report::{DelegateOutput, TasksOutput};
+pub use self::for_client::{Wanted, handed};
+pub use self::for_plan::planned;
+pub use self::output::{DelegateOutput, TasksOutput};
 pub use self::run_store::{RunState, Runs, Ticket};
 
 use std::collections::BTreeSet;
@@ -37,8 +37,8 @@ use crate::context::Context;
 use crate::delegate::options::DelegateOptions;
 use crate::delegate::progress::Shown;
 use crate::delegate::submission::Asking;
-use crate::roster::Roster;
-use crate::{CommandError, Exit, shell_word, store, witness};
+use crate::executor_pool::Roster;
+use crate::{CommandError, Exit, auto_checkpoint, open_ledger, shell_word};
 
 /// Reason of an executor that a run found to be inactive.
 pub const UNWELL: &str = "it did not pass its health check";
@@ -47,12 +47,12 @@ pub const UNWELL: &str = "it did not pass its health check";
 pub fn delegate(context: &Context, options: &DelegateOptions) -> Result<Report, CommandError> {
     whole::check_section(options)?;
     // Opened once: what was asked for is checked first, and a refusal goes on the record of a ledger that exists.
-    let existing = store::open_existing(context);
-    let reader = store::as_it_is(context)?;
+    let existing = open_ledger::open_existing(context);
+    let reader = open_ledger::as_it_is(context)?;
     let record_refused = |error: &CommandError| match &existing {
         Ok(None) => {}
         Ok(Some(ledger)) => {
-            if let Err(unwritten) = store::record(ledger, refusal(error)) {
+            if let Err(unwritten) = open_ledger::record(ledger, refusal(error)) {
                 tell_unrecorded(context, &unwritten);
             }
         }
@@ -66,10 +66,10 @@ pub fn delegate(context: &Context, options: &DelegateOptions) -> Result<Report, 
     tell_without_login(context, &roster, &submission);
     let ledger = match existing? {
         Some(ledger) => {
-            store::create_missing(context)?;
+            open_ledger::create_missing(context)?;
             ledger
         }
-        None => store::open(context)?,
+        None => open_ledger::open(context)?,
     };
     let budget = budget(context, options)?;
     let mut surroundings = context.surroundings()?;
@@ -113,7 +113,7 @@ pub fn delegate(context: &Context, options: &DelegateOptions) -> Result<Report, 
         wait_limit: options.wait_limit.unwrap_or_default(),
     };
     let shown = Shown::start(context, &submission);
-    let ran = witness::during(context, &ledger, || {
+    let ran = auto_checkpoint::during(context, &ledger, || {
         delegation::run(submission, &executors, &means, rules, &shown)
     });
     let report = ran.map_err(|error| CommandError::from_error(Exit::Environment, &error))?;
@@ -124,10 +124,10 @@ pub fn delegate(context: &Context, options: &DelegateOptions) -> Result<Report, 
             .say(&format!("archived the ledger: {rotated}"));
     }
     if !ledger.rotations().is_empty() {
-        store::compress_archives(context);
+        open_ledger::compress_archives(context);
     }
     if let Some(error) = ledger.not_rotated() {
-        let why = store::unwritten(&error).one_line();
+        let why = open_ledger::unwritten(&error).one_line();
         let what = format!("the ledger has reached its maximum size but was not archived: {why}");
         context.report.warn(&what, Some("callosum doctor"));
     }
@@ -137,7 +137,7 @@ pub fn delegate(context: &Context, options: &DelegateOptions) -> Result<Report, 
     }
     if let Some(error) = &report.unrecorded {
         context.report.warn(
-            &store::unwritten(error).one_line(),
+            &open_ledger::unwritten(error).one_line(),
             Some("callosum audit verify"),
         );
     }
@@ -218,7 +218,7 @@ pub fn budget(context: &Context, options: &DelegateOptions) -> Result<Budget, Co
         .project
         .homes
         .create_machine(&context.disk)
-        .map_err(|error| store::disk_failed(&error))?;
+        .map_err(|error| open_ledger::disk_failed(&error))?;
     Budget::begin(
         context.disk.clone(),
         context.project.homes.machine.join("budgets"),
@@ -297,7 +297,7 @@ fn deactivate(context: &Context, report: &Report, ledger: &Ledger) -> Result<(),
                 status: Some(Status::Inactive.to_string()),
                 ..AuditEvent::new(Event::Registry)
             };
-            store::record(ledger, event.with("change", "health_check"))?;
+            open_ledger::record(ledger, event.with("change", "health_check"))?;
             let what = format!("executor {id} failed its health check and is now inactive");
             context
                 .report

@@ -7,10 +7,10 @@ use callosum_agents::registry::{Executor, Status};
 
 use crate::context::Context;
 use crate::doctor::{Checks, Outcome};
-use crate::kept_tools::KeptTools;
-use crate::lack::Lack;
-use crate::roster::Roster;
+use crate::executor_pool::Roster;
+use crate::executor_readiness::Lack;
 use crate::thousands;
+use crate::tool_schema_cache::KeptTools;
 
 /// Opens the registry for a person who has to change an entry.
 const EDIT: &str = "${EDITOR:-vi} registry.json";

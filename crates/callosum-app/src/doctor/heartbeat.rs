@@ -12,7 +12,7 @@ use callosum_client::transcript::{Commands, newest_few};
 use callosum_host::DiskError;
 use jiff::Timestamp;
 
-use crate::clients;
+use crate::client_settings;
 use crate::context::Context;
 
 /// Age of the oldest decisions and sessions that are checked.
@@ -24,9 +24,9 @@ const MOST_READ: usize = 5;
 /// Returns when the settings with the guard's hook were last changed: since then it was registered. Of several settings, the
 /// oldest counts.
 pub fn registered_since(context: &Context, client: &'static Client) -> Option<Timestamp> {
-    let registrar = clients::registrar(context);
+    let registrar = client_settings::registrar(context);
     let scopes = [Scope::User, Scope::Project].into_iter();
-    let places = scopes.filter_map(|scope| clients::place(context, client, scope));
+    let places = scopes.filter_map(|scope| client_settings::place(context, client, scope));
     let is_registered = places.filter(|place| {
         let commands = registrar.commands(place);
         commands.is_ok_and(|commands| !commands.is_empty())
@@ -42,11 +42,11 @@ pub fn registered_since(context: &Context, client: &'static Client) -> Option<Ti
 
 /// Whether something in the client's settings keeps it from asking, or that cannot be found out.
 pub fn has_doubts(context: &Context, client: &'static Client) -> bool {
-    let own = clients::own_folder(context, client).unwrap_or_default();
+    let own = client_settings::own_folder(context, client).unwrap_or_default();
     let scopes = [Scope::User, Scope::Project].into_iter();
-    let mut places = scopes.filter_map(|scope| clients::place(context, client, scope));
+    let mut places = scopes.filter_map(|scope| client_settings::place(context, client, scope));
     places.any(|place| {
-        let doubts = clients::registrar(context).doubts(&place, &own);
+        let doubts = client_settings::registrar(context).doubts(&place, &own);
         doubts.map_or(true, |doubts| !doubts.is_empty())
     })
 }
@@ -58,7 +58,7 @@ pub fn unasked(
     from: Timestamp,
     asked: &BTreeSet<String>,
 ) -> Result<Vec<Commands>, DiskError> {
-    let Some(home) = clients::own_folder(context, client) else {
+    let Some(home) = client_settings::own_folder(context, client) else {
         return Ok(Vec::new());
     };
     let folders = [context.tree(), context.sessions()];

@@ -7,7 +7,7 @@ use callosum_agents::client::Client;
 use callosum_client::registration::Scope;
 use callosum_host::DiskError;
 
-use crate::clients;
+use crate::client_settings;
 use crate::context::Context;
 use crate::instructions::{AGENTS, Reading, imports, real};
 
@@ -61,9 +61,10 @@ pub fn sources(context: &Context, client: &'static Client, has_agents: bool) -> 
         }
         Reading::Setting(own) => {
             let scopes = [Scope::Project, Scope::User].into_iter();
-            let mut places = scopes.filter_map(|scope| clients::place(context, client, scope));
+            let mut places =
+                scopes.filter_map(|scope| client_settings::place(context, client, scope));
             let named = places.find_map(|place| {
-                let registrar = clients::registrar(context);
+                let registrar = client_settings::registrar(context);
                 registrar.context_files(&place).ok().flatten()
             });
             let named = named.unwrap_or_else(|| vec![own.to_owned()]);

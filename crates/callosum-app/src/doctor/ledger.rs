@@ -7,16 +7,16 @@ use callosum_ledger::{Ledger, LedgerVersion, OpenError, verify_within};
 
 use crate::context::Context;
 use crate::doctor::{Checks, Outcome};
-use crate::verification::{is_of_signed, of_others};
-use crate::{CommandError, Exit, many, store, witness};
+use crate::verify::{is_of_signed, of_others};
+use crate::{CommandError, Exit, auto_checkpoint, many, open_ledger};
 
 /// Checks the ledger and its journal.
 pub fn check(context: &Context, checks: &mut Checks) {
-    let version = match store::reader(context) {
+    let version = match open_ledger::reader(context) {
         Ok(reader) => reader.version(),
-        Err(_) if store::is_gone(context) => {
+        Err(_) if open_ledger::is_gone(context) => {
             let hint = Some("callosum init");
-            checks.add("ledger", Outcome::Failed, store::GONE, hint);
+            checks.add("ledger", Outcome::Failed, open_ledger::GONE, hint);
             return;
         }
         Err(error) => {
@@ -37,7 +37,7 @@ pub fn check(context: &Context, checks: &mut Checks) {
     if check_writing_ledger(context, checks).is_break() {
         return;
     }
-    let kept = witness::kept(context);
+    let kept = auto_checkpoint::kept(context);
     if let Err(error) = &kept {
         checks.add(
             "checkpoints",
@@ -46,7 +46,7 @@ pub fn check(context: &Context, checks: &mut Checks) {
             error.hint_text(),
         );
     }
-    let witness = witness::of(context);
+    let witness = auto_checkpoint::of(context);
     let scope = Scope {
         archives: true,
         witness: kept.is_ok().then_some(&witness),
@@ -117,7 +117,7 @@ fn check_writing_ledger(context: &Context, checks: &mut Checks) -> ControlFlow<(
         );
         return ControlFlow::Break(());
     }
-    let found = store::unopened(&error).one_line();
+    let found = open_ledger::unopened(&error).one_line();
     let hint = Some("callosum ledger verify");
     checks.add("ledger", Outcome::Failed, found, hint);
     // What is wrong with the files themselves is found by verifying them.

@@ -6,13 +6,13 @@
 
 pub mod command_files;
 pub mod executors;
-pub mod finding;
 pub mod heartbeat;
 pub mod instructions;
 pub mod ledger;
 pub mod login_shell;
 pub mod machine;
 pub mod ownership;
+pub mod search;
 pub mod text;
 
 use schemars::JsonSchema;

@@ -7,9 +7,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::context::Context;
-use crate::kept_tools::{KeptTools, unfit};
-use crate::roster::Roster;
-use crate::{CommandError, store};
+use crate::executor_pool::Roster;
+use crate::tool_schema_cache::{KeptTools, unfit};
+use crate::{CommandError, open_ledger};
 
 /// One step of a handshake.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -61,5 +61,5 @@ pub fn enter(
     };
     roster.put(&executor);
     roster.save()?;
-    store::record(ledger, event.with("change", change))
+    open_ledger::record(ledger, event.with("change", change))
 }

@@ -6,9 +6,9 @@
 use callosum_agents::registry::{EMBEDDED_ID, Executor};
 use callosum_config::{Address, Origin, PRIORITIES, Value};
 
+use crate::config_errors;
 use crate::context::Context;
-use crate::explain;
-use crate::roster::Roster;
+use crate::executor_pool::Roster;
 
 /// Settings of `.calrc` that put a new executor behind the default one.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ impl StepsBack {
         for (address, value) in wishes {
             let set = context.project.set(&context.disk, &address, &value);
             if let Err(error) = set {
-                let error = explain::set(&error).one_line();
+                let error = config_errors::set(&error).one_line();
                 let what = format!(
                     "tasks that name no executor may now go to {}: {error}",
                     self.id

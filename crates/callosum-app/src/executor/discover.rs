@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::context::Context;
-use crate::roster::Roster;
+use crate::executor_pool::Roster;
 use crate::{CommandError, Exit};
 
 /// Names the servers of models that are looked for, in place of where they usually listen.

@@ -5,8 +5,8 @@ use callosum_agents::runner::ExecutionEnvironment;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::choice::Choice;
-use crate::roster::Roster;
+use crate::executor_pool::Roster;
+use crate::executor_selection::Choice;
 
 /// `callosum executor list --json`.
 #[derive(Debug, JsonSchema, Serialize)]

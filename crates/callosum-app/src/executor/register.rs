@@ -8,7 +8,7 @@ use callosum_plan::CapabilityName;
 
 use crate::context::Context;
 use crate::executor::list::next_line;
-use crate::roster::Roster;
+use crate::executor_pool::Roster;
 use crate::{CommandError, Exit};
 
 /// Parses a sandbox policy.

@@ -5,7 +5,7 @@
 
 pub mod ck;
 pub mod documents;
-pub mod show;
+pub mod render;
 
 pub use self::ck::{CkOutput, find as configured_ck};
 
@@ -114,7 +114,7 @@ pub fn passages(
         proposals: Vec::new(),
     };
     let found = searched(context, &mut search)?.found;
-    let shown = |found| show::passage(found, &search.ask, narrowing.whole);
+    let shown = |found| render::passage(found, &search.ask, narrowing.whole);
     Ok(found.iter().map(shown).collect())
 }
 

@@ -34,9 +34,9 @@ pub use self::target::{Delegation, DelegationOutput, PastOutput};
 pub use self::verdict::{Verdict, Vote};
 
 use crate::context::Context;
+use crate::executor_pool::Roster;
 use crate::model::with_defaults;
 use crate::plan::provider::model;
-use crate::roster::Roster;
 use crate::{CommandError, Exit, capability};
 
 /// Source of the plan that finds a plan.

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::proposal::ProposalOutput;
 use super::verdict::{Verdict, Vote};
-use crate::plan::outcome::RunFailureOutput;
+use crate::plan::render::RunFailureOutput;
 
 /// Output of `callosum do --json`.
 #[derive(Debug, Default, JsonSchema, Serialize)]

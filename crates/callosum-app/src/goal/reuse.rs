@@ -18,7 +18,7 @@ use serde_json::json;
 use super::plan_folder::{FolderError, IndexedPlan, PlanFolder};
 use crate::constitution::governance;
 use crate::context::Context;
-use crate::plan::carry;
+use crate::plan::drive;
 use crate::plan::proposal::taken;
 use crate::plan::source::Source;
 use crate::{CommandError, Exit};
@@ -227,7 +227,7 @@ impl PlanKey {
             }
         };
         let options = CompileOptions {
-            provided: Some(carry::provided(context)?),
+            provided: Some(drive::provided(context)?),
             plan: PlanRule::Required,
             ..CompileOptions::default()
         };

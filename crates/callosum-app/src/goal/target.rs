@@ -21,7 +21,7 @@ use crate::constitution::governance;
 use crate::context::Context;
 use crate::mesh::route::classified;
 use crate::plan::provider::model::models;
-use crate::{CommandError, capability, explain, model, store};
+use crate::{CommandError, capability, config_errors, model, open_ledger};
 
 /// The call that is decided over.
 const SYMBOL: &str = "llm.generate-plan";
@@ -127,7 +127,7 @@ impl Delegation {
         engine.set_routes(route.iter().map(|agent| (SYMBOL, target(agent))));
         let governance = governance(context);
         let revoked = governance.revoked();
-        let revoked = revoked.map_err(|error| explain::governance(&error))?;
+        let revoked = revoked.map_err(|error| config_errors::governance(&error))?;
         let is_denied = |id: &&String| {
             let name = format!("agent.{id}");
             revoked.iter().any(|capability| capability.as_str() == name)
@@ -242,7 +242,7 @@ impl Delegation {
     pub fn decide(&self, context: &Context) -> Result<Option<String>, CommandError> {
         let decision = self.engine.decide(&self.call(), context.clock.now());
         let model = model_of(decision.target);
-        let ledger = store::open(context)?;
+        let ledger = open_ledger::open(context)?;
         self.engine.flush(|records| {
             for record in records {
                 let event = AuditEvent {
@@ -250,7 +250,7 @@ impl Delegation {
                     ..AuditEvent::new(Event::Decision)
                 };
                 let event = event.with("delegation", serde_json::json!(record));
-                store::record(&ledger, event)?;
+                open_ledger::record(&ledger, event)?;
             }
             Ok::<(), CommandError>(())
         })?;

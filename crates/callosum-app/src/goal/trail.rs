@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
-use crate::{CommandError, Exit, store};
+use crate::{CommandError, Exit, open_ledger};
 
 /// Format of the records. A reader passes over records of another.
 const FORMAT: u64 = 1;
@@ -122,7 +122,7 @@ impl GoalRecord {
 /// Records it. It is on disk when this returns.
 pub fn record(context: &Context, record: &GoalRecord) -> Result<(), CommandError> {
     let event = record.event()?;
-    store::record(&store::open(context)?, event)
+    open_ledger::record(&open_ledger::open(context)?, event)
 }
 
 impl Trail {

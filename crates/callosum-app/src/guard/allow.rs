@@ -9,8 +9,8 @@ use jiff::{SignedDuration, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::audit_change;
 use crate::context::Context;
-use crate::notice;
 
 /// `callosum guard allow --json`, and each of `callosum guard allow --list --json`.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -77,5 +77,5 @@ pub fn tell_journal(context: &Context, status: &str, permit: &PermitOutput) {
     .with("scope", permit.scope.as_str())
     .with("until", permit.until.as_deref())
     .with("once", permit.once);
-    notice::leave(context, &event);
+    audit_change::leave(context, &event);
 }

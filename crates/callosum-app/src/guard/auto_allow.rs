@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::context::Context;
 use crate::guard::check::line;
-use crate::{CommandError, Exit, explain, mesh, notice};
+use crate::{CommandError, Exit, audit_change, config_errors, mesh};
 
 /// `callosum guard auto-allow list --json`, and that of each command that changes it.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -77,7 +77,7 @@ pub fn change(
     }
     let settings = user
         .change(change)
-        .map_err(|error| explain::permit(&error))?;
+        .map_err(|error| config_errors::permit(&error))?;
     let event = AuditEvent {
         status: Some("auto-allow".to_owned()),
         ..AuditEvent::new(Event::Guard)
@@ -91,7 +91,7 @@ pub fn change(
     let event = event
         .with("pattern", format!("{what}: {}", programs.join(", ")))
         .with("enabled", settings.enabled);
-    notice::leave(context, &event);
+    audit_change::leave(context, &event);
     Ok(settings)
 }
 

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::context::Context;
-use crate::{CommandError, Exit, notice};
+use crate::{CommandError, Exit, audit_change};
 
 /// `callosum guard rule --json`, and each rule of `callosum guard rules --json`.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
@@ -61,5 +61,5 @@ pub fn record(context: &Context, id: &str, reach: Reach, level: Option<&RuleLeve
     )
     .with("scope", reach.as_str())
     .with("until", until.as_deref());
-    notice::leave(context, &event);
+    audit_change::leave(context, &event);
 }

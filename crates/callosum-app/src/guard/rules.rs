@@ -6,9 +6,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::context::Context;
-use crate::guard::place::permissions;
+use crate::guard::gather_facts::permissions;
 use crate::guard::rule::RuleOutput;
-use crate::{CommandError, explain};
+use crate::{CommandError, config_errors};
 
 /// `callosum guard rules --json`.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -21,7 +21,7 @@ pub struct RulesOutput {
 pub fn all(context: &Context, policy: &Policy) -> Result<Vec<RuleOutput>, CommandError> {
     let levels = permissions(context)
         .rule_levels(context.clock.now())
-        .map_err(|error| explain::permit(&error))?;
+        .map_err(|error| config_errors::permit(&error))?;
     let own = policy.rules.iter();
     let own = own.map(|rule| (rule.id.as_str(), rule.severity, rule.reason.as_str()));
     let built_in = rules();

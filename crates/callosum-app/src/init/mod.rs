@@ -3,10 +3,10 @@
 pub mod exclude;
 pub mod moving;
 pub mod moving_out;
-pub mod telling;
+pub mod render;
 
 pub use self::exclude::{Excluded, unexclude};
-pub use self::telling::by_folder;
+pub use self::render::by_folder;
 
 use std::path::{Path, PathBuf};
 
@@ -17,12 +17,12 @@ use callosum_ledger::{Checksum, Ledger};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::clients::ClientOutput;
+use crate::client_settings::ClientOutput;
 use crate::context::Context;
-use crate::init::telling::LeftOutOutput;
+use crate::init::render::LeftOutOutput;
 use crate::instructions::InstructionsOutput;
 use crate::zoning::ZoneOutput;
-use crate::{CommandError, explain, many, store};
+use crate::{CommandError, config_errors, many, open_ledger};
 
 /// Free space under which `init` warns (REQ-DEP-004).
 pub const ROOM_NEEDED: u64 = 500 * 1024 * 1024;
@@ -129,7 +129,7 @@ pub fn create_files(context: &Context) -> Result<Created, CommandError> {
         moving::prepare(context)?;
     }
     let creation = Ledger::create(&context.disk, &context.ledger_paths(), &context.clock)
-        .map_err(|error| store::uncreated(&error))?;
+        .map_err(|error| open_ledger::uncreated(&error))?;
     let mut paths = creation.created;
     let registry = context.project.places.registry.clone();
     if create(&context.disk, &registry, &Registry::initial().to_bytes())? {
@@ -142,7 +142,7 @@ pub fn create_files(context: &Context) -> Result<Created, CommandError> {
         let mut trust = context.project.trust.clone();
         trust
             .record(subject)
-            .map_err(|error| explain::trust(&error))?;
+            .map_err(|error| config_errors::trust(&error))?;
         paths.push(calrc);
     }
     let adopted = creation.adopted.unwrap_or_default();
@@ -156,7 +156,7 @@ pub fn create_files(context: &Context) -> Result<Created, CommandError> {
 
 fn create(disk: &Disk, path: &Path, bytes: &[u8]) -> Result<bool, CommandError> {
     disk.create(path, bytes, 0o644)
-        .map_err(|error| store::disk_failed(&error))
+        .map_err(|error| open_ledger::disk_failed(&error))
 }
 
 /// A path as seen from the root, folders with a slash as the ledger names them.

@@ -9,7 +9,7 @@ use callosum_intent::graph::{
 use super::current;
 use super::journal::{self, PassedOverReason};
 use crate::context::Context;
-use crate::{CommandError, Exit, store};
+use crate::{CommandError, Exit, open_ledger};
 
 /// The name of the lock that one change holds, from its check until it is on disk.
 const LOCK: &str = "cal_intents";
@@ -116,8 +116,8 @@ fn record(
     context: &Context,
     decide: impl Fn(&Graph) -> Result<Change, CommandError>,
 ) -> Result<(Graph, IntentId), CommandError> {
-    let ledger = store::open(context)?;
-    let _lock = store::lock(context, LOCK)?;
+    let ledger = open_ledger::open(context)?;
+    let _lock = open_ledger::lock(context, LOCK)?;
     let before = journal::read(context)?;
     let passed_over = before.passed_over.len();
     let mut before = before.graph;
@@ -128,7 +128,7 @@ fn record(
         .map_err(|error| unfitting(&error))?;
     let change_id = context.new_id();
     let event = journal::event(&change, &change_id).map_err(CommandError::internal)?;
-    store::record(&ledger, event)?;
+    open_ledger::record(&ledger, event)?;
     let after = journal::read(context)?;
     match after.refusal(passed_over, &change_id) {
         None => {

@@ -3,7 +3,7 @@
 use callosum_host::Clock;
 use callosum_ledger::Query;
 
-use crate::moment::Moment;
+use crate::time_arg::Moment;
 use crate::{CommandError, Exit};
 
 /// Selection of ledger entries; an absent value excludes nothing.

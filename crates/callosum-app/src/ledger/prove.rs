@@ -2,14 +2,14 @@
 
 use callosum_ledger::proof::ProveError;
 
-use crate::{CommandError, Exit, store, witness};
+use crate::{CommandError, Exit, auto_checkpoint, open_ledger};
 
 /// Explains why there is no proof.
 pub fn unproved(error: &ProveError) -> CommandError {
     let explained = |exit| CommandError::because(exit, "cannot prove the entry", error);
     match error {
-        ProveError::Disk(error) => store::disk_failed(error),
-        ProveError::Key(error) => witness::unkeyed(error),
+        ProveError::Disk(error) => open_ledger::disk_failed(error),
+        ProveError::Key(error) => auto_checkpoint::unkeyed(error),
         ProveError::Lock(_) => explained(Exit::Environment),
         ProveError::NoEntry { .. } => explained(Exit::No).hint("callosum ledger query"),
         ProveError::NotSigned { .. } => explained(Exit::No).hint("callosum audit checkpoint"),

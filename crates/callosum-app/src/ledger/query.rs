@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::context::Context;
 use crate::ledger::filter::Filter;
 use crate::ledger::show;
-use crate::{CommandError, store, task_prefix};
+use crate::{CommandError, open_ledger, task_prefix};
 
 /// `callosum ledger query --json`.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -26,14 +26,14 @@ pub fn entries(
     limit: usize,
 ) -> Result<Vec<Entry>, CommandError> {
     let query = filter.query(&context.clock, Some(limit))?;
-    store::reader(context)?
+    open_ledger::reader(context)?
         .query(&query)
-        .map_err(|error| store::unreadable(&error))
+        .map_err(|error| open_ledger::unreadable(&error))
 }
 
 /// The entry of a task, wherever it is.
 pub fn entry_of(context: &Context, task: &str) -> Result<Entry, CommandError> {
-    let reader = store::reader(context)?;
+    let reader = open_ledger::reader(context)?;
     let task = task_prefix::entry_id(&reader, task)?;
     Ok(show::find(context, &reader, &task)?.entry)
 }

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::context::Context;
-use crate::{CommandError, Exit, store};
+use crate::{CommandError, Exit, open_ledger};
 
 /// `callosum ledger recover --json`.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -41,7 +41,9 @@ pub fn answer(output: &RecoverOutput) -> Result<(), CommandError> {
 pub fn refuse_what_is_no_file(context: &Context, file: &Path) -> Result<(), CommandError> {
     let found = context.disk.canonicalize(file).ok();
     let stat = found.map(|path| context.disk.stat(&path)).transpose();
-    let stat = stat.map_err(|error| store::disk_failed(&error))?.flatten();
+    let stat = stat
+        .map_err(|error| open_ledger::disk_failed(&error))?
+        .flatten();
     match stat.map(|stat| stat.kind) {
         Some(EntryKind::File) => Ok(()),
         Some(_) => Err(no_backup(format!("`{}` is not a file", file.display()))),
@@ -60,13 +62,13 @@ pub fn explain(error: &RecoverError) -> CommandError {
     let explained = CommandError::because(Exit::No, what, error).coded(error.code());
     match error {
         RecoverError::Open(error) => match error.code() {
-            Some(ErrorCode::ChecksumMismatch) => store::unopened(error).hint(
+            Some(ErrorCode::ChecksumMismatch) => open_ledger::unopened(error).hint(
                 "check that the ledger itself is sound: callosum ledger verify; then: callosum ledger \
                  recover --new-journal",
             ),
-            _ => store::unopened(error),
+            _ => open_ledger::unopened(error),
         },
-        RecoverError::Archive(error) => store::unreadable(error),
+        RecoverError::Archive(error) => open_ledger::unreadable(error),
         RecoverError::Itself { .. } => no_backup(error.to_string()),
         RecoverError::Backup { source, .. } if is_no_ledger(source) => {
             CommandError::because(Exit::Usage, what, error)

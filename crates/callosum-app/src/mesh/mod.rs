@@ -1,5 +1,6 @@
 //! Use cases of `callosum mesh`.
 
+pub mod author_args;
 pub mod bridge;
 pub mod conflicts;
 pub mod digest;
@@ -11,14 +12,14 @@ pub mod open;
 pub mod panes;
 pub mod publish;
 pub mod route;
-pub mod shown_task;
-pub mod speaker;
-pub mod standing;
+pub mod status;
 pub mod subscribe;
 pub mod subscription;
 pub mod tail;
 pub mod task;
+pub mod task_output;
 
+pub use self::author_args::{agent_in, agent_of, asking};
 pub use self::bridge::BridgeOutput;
 pub use self::conflicts::{ConflictOutput, ConflictsOutput, ShownConflictOutput};
 pub use self::digest::DigestOutput;
@@ -30,7 +31,6 @@ pub use self::open::unusable;
 pub use self::panes::PanesOutput;
 pub use self::publish::{PublishOutput, publish_once};
 pub use self::route::{ClassifyOutput, RoutesOutput};
-pub use self::shown_task::{MeshTaskOutput, MeshTasksOutput};
-pub use self::speaker::{agent_in, agent_of, asking};
-pub use self::standing::MeshStatus;
+pub use self::status::MeshStatus;
 pub use self::tail::EventsOutput;
+pub use self::task_output::{MeshTaskOutput, MeshTasksOutput};

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::moment::Moment;
+use crate::time_arg::Moment;
 use crate::{CommandError, Exit};
 
 /// Events that are read at once.

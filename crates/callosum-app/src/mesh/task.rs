@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::context::Context;
 use crate::intent::journal;
-use crate::mesh::shown_task::{MeshTaskOutput, MeshTasksOutput};
+use crate::mesh::task_output::{MeshTaskOutput, MeshTasksOutput};
 use crate::mesh::{open, route};
 use crate::{CommandError, Exit};
 

@@ -25,8 +25,8 @@ pub(crate) use self::participants::with_defaults;
 pub use self::serve::serving;
 
 use crate::context::Context;
+use crate::executor_pool::Roster;
 use crate::plan::provider::model;
-use crate::roster::Roster;
 use crate::{CommandError, Exit, capability};
 
 /// The question of a check.

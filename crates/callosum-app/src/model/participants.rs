@@ -4,9 +4,9 @@
 use super::configured;
 use crate::CommandError;
 use crate::context::Context;
+use crate::executor_pool::Roster;
 use crate::goal::Wanted;
 use crate::plan::provider::model;
-use crate::roster::Roster;
 
 /// Fills in the planner and the reviewers of the configuration, and refuses names that are no model.
 ///

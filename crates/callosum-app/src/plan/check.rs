@@ -6,10 +6,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::context::Context;
+use crate::executor_pool::Roster;
 use crate::plan::call_check::{CallFaults, CallWarning, check_calls};
 use crate::plan::proposal::RejectionOutput;
 use crate::plan::source::{FindingOutput, Source};
-use crate::roster::Roster;
 use crate::{CommandError, many};
 
 /// Output of `plan check --json`.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::plan::rehearsal::RulingOutput;
+use crate::plan::dry_run::RulingOutput;
 use crate::plan::source::FindingOutput;
 
 /// Output of `plan eval --json`, and of `plan run --dry-run --json`.

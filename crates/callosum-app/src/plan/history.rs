@@ -8,7 +8,7 @@ use callosum_evidence::terminal_escape::on_one_line;
 use callosum_ledger::AuditReader;
 
 use crate::context::Context;
-use crate::plan::own::OwnRun;
+use crate::plan::local_run::OwnRun;
 use crate::{CommandError, Exit, many};
 
 /// A reader of the project's journal.

@@ -15,7 +15,7 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::plan::source::Source;
-use crate::{CommandError, store};
+use crate::{CommandError, open_ledger};
 
 /// Most reasons that a record has.
 const MOST_RECORDED: usize = 20;
@@ -149,6 +149,6 @@ pub fn record<'r>(
             .with("tokens", generation.tokens)
             .with("milliseconds", generation.milliseconds);
     }
-    let ledger = store::open(context)?;
-    store::record(&ledger, event)
+    let ledger = open_ledger::open(context)?;
+    open_ledger::record(&ledger, event)
 }

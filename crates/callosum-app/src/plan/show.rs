@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::context::Context;
 use crate::plan::list::RunSummaryOutput;
-use crate::plan::outcome::{RunFailureOutput, WaitingOutput};
+use crate::plan::render::{RunFailureOutput, WaitingOutput};
 
 /// Most characters of the detail next to an action.
 const SHOWN: usize = 100;

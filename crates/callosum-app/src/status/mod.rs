@@ -1,6 +1,6 @@
 //! Collects the state of ledger, executors, last tasks, mesh and health.
 
-pub mod recent;
+pub mod task_history;
 
 use callosum_evidence::terminal_escape::on_one_line;
 use callosum_ledger::{Entry, Query, ReadError, Reader, Stats};

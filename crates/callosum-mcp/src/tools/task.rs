@@ -13,8 +13,8 @@ use crate::answer;
 use callosum_app::CommandError;
 use callosum_app::context::Context;
 use callosum_app::mesh::asking;
-use callosum_app::mesh::shown_task::MeshTaskOutput;
 use callosum_app::mesh::task::{done, listed, meant, nobody_there};
+use callosum_app::mesh::task_output::MeshTaskOutput;
 
 pub(super) const TOOL: Tool = Tool {
     name: "task",

@@ -1,11 +1,11 @@
 //! The clients that `init`, `uninstall` and `doctor` handle, and the places of their settings.
 //!
-//! This file has the part with arguments and output; the rest is [`callosum_app::clients`].
+//! This file has the part with arguments and output; the rest is [`callosum_app::client_settings`].
 
 use callosum_agents::client::Client;
 use callosum_agents::discover::find_in_path;
 use callosum_agents::output_format::Dialect;
-use callosum_app::clients::with_tilde;
+use callosum_app::client_settings::with_tilde;
 use callosum_app::{CommandError, Exit};
 use callosum_client::registration::Scope;
 use clap::ValueEnum;

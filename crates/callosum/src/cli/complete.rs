@@ -8,8 +8,8 @@ use std::ffi::OsString;
 
 use anstream::ColorChoice;
 use callosum_app::delegate::Runs;
-use callosum_app::roster::Roster;
-use callosum_app::{CommandError, bead, intent, plan, snapshot, store};
+use callosum_app::executor_pool::Roster;
+use callosum_app::{CommandError, bead, intent, open_ledger, plan, snapshot};
 use callosum_config::Environment;
 use clap::Command;
 
@@ -161,9 +161,9 @@ fn values(context: &Context, wanted: &Wanted) -> Result<Vec<String>, CommandErro
             all.map(|executor| executor.id.clone()).collect()
         }
         Kind::Task => {
-            let reader = store::reader(context)?;
+            let reader = open_ledger::reader(context)?;
             let ids = reader.ids_with_prefix(&wanted.start, MOST);
-            let ids = ids.map_err(|error| store::unreadable(&error))?;
+            let ids = ids.map_err(|error| open_ledger::unreadable(&error))?;
             ids.iter().rev().map(ToString::to_string).collect()
         }
         Kind::DetachedRun => {

@@ -9,7 +9,7 @@ use callosum_app::config::{
     ConfigCheckOutput, ConfigOutput, RefusedOutput, SettingOutput, add_guard, add_user, as_json,
     executors, refused, shown_origin, warn_of_nobody,
 };
-use callosum_app::{CommandError, Exit, explain};
+use callosum_app::{CommandError, Exit, config_errors};
 use callosum_arbiter::suggest::nearest;
 use callosum_config::{
     Address, Calrc, CalrcError, Environment, Key, MendError, Project, ProjectError, Settings, Told,
@@ -116,7 +116,7 @@ fn set(context: &mut Context, args: &SetArgs) -> Result<(), CommandError> {
     let (address, value) = asked(args)?;
     let disk = context.disk.clone();
     let changed = context.project.set(&disk, &address, &value);
-    changed.map_err(|error| explain::set(&error))?;
+    changed.map_err(|error| config_errors::set(&error))?;
     context.report.say(&format!("{address} is now {value}"));
     warn_of_nobody(context, &address)
 }
@@ -145,7 +145,7 @@ pub(super) fn mend(
             Ok(())
         }
         Ok(None) | Err(MendError::Project(_)) => Err(refused),
-        Err(MendError::Set(error)) => Err(explain::set(&error)),
+        Err(MendError::Set(error)) => Err(config_errors::set(&error)),
     }
 }
 
@@ -212,7 +212,7 @@ pub(super) fn check(
             };
             unreadable = Some(CommandError::from_error(exit, &error));
         }
-        Err(error) => return Err(explain::project(&error)),
+        Err(error) => return Err(config_errors::project(&error)),
     }
     add_user(environment, &mut output)?;
     output.valid = output.refused.is_empty()

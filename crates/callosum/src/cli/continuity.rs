@@ -6,7 +6,7 @@
 use callosum_agents::client::Client;
 use callosum_app::continuity::{BEGINS, check_gate, is_told};
 use callosum_app::doctor::{Checks, Outcome};
-use callosum_app::{guarding, trial};
+use callosum_app::{guarding, hook_probe};
 use callosum_client::registration::{Place, Scope, Trust};
 
 use super::clients;
@@ -20,7 +20,7 @@ pub(super) fn check(context: &Context, checks: &mut Checks) {
         let is_installed = installed.contains(&client);
         let scopes = [Scope::User, Scope::Project].into_iter();
         let places =
-            scopes.filter_map(|scope| callosum_app::clients::place(context, client, scope));
+            scopes.filter_map(|scope| callosum_app::client_settings::place(context, client, scope));
         let places: Vec<Place> = places.collect();
         check_hooks(context, checks, client, &places, is_installed);
         check_gate(context, checks, client, &places, is_installed);
@@ -39,7 +39,7 @@ fn check_hooks(
     };
     let name = format!("sessions of {}", client.program);
     let again = format!("callosum init --client {}", client.program);
-    let registrar = callosum_app::clients::registrar(context);
+    let registrar = callosum_app::client_settings::registrar(context);
     let mut missing = Vec::new();
     for (event, word) in hooks.session {
         let mut is_there = false;
@@ -61,7 +61,7 @@ fn check_hooks(
         let found = format!("no hooks registered for {}", missing.join(", "));
         checks.add(&name, Outcome::Warning, found, Some(&again));
     }
-    let Some(own) = callosum_app::clients::own_folder(context, client) else {
+    let Some(own) = callosum_app::client_settings::own_folder(context, client) else {
         return;
     };
     let waits = |place: &Place, event: &str| {
@@ -95,12 +95,12 @@ fn check_command(
     again: &str,
 ) {
     let settings = place.path.display();
-    if let Err(found) = trial::check_program(context, (place.scope, &place.path), command) {
+    if let Err(found) = hook_probe::check_program(context, (place.scope, &place.path), command) {
         let again = guarding::again_in(place);
         checks.add(name, Outcome::Warning, found, Some(&again));
         return;
     }
-    if let Some(found) = trial::untried(context) {
+    if let Some(found) = hook_probe::untried(context) {
         checks.add(name, Outcome::Warning, found, None);
         return;
     }

@@ -1,11 +1,11 @@
 //! Failures as programs read them: the error inside every JSON object, and the object that is
 //! printed alone if a command failed before it had printed one of its own.
 //!
-//! This file has the part with arguments and output; the rest is [`callosum_app::failure`].
+//! This file has the part with arguments and output; the rest is [`callosum_app::json_error`].
 
 use std::ffi::OsString;
 
-use callosum_app::failure::{ErrorOutput, FailureOutput, misuse};
+use callosum_app::json_error::{ErrorOutput, FailureOutput, misuse};
 use callosum_app::{CommandError, Exit, shell_word};
 use clap::error::{ContextKind, ContextValue};
 

@@ -7,7 +7,7 @@ use callosum_app::doctor::{Checks, Outcome};
 use callosum_app::guarding::{
     again_in, check_configuration, check_deciding, check_doubts, check_limits, check_plugin, fires,
 };
-use callosum_app::{CommandError, Exit, trial};
+use callosum_app::{CommandError, Exit, hook_probe};
 use callosum_client::registration::Scope;
 
 use super::clients;
@@ -21,7 +21,7 @@ pub(super) fn check(context: &Context, checks: &mut Checks) {
         let client = name.client();
         let is_installed = installed.contains(&client);
         for variable in name.folder_variables() {
-            if let Some(value) = callosum_app::clients::with_tilde(context, variable) {
+            if let Some(value) = callosum_app::client_settings::with_tilde(context, variable) {
                 let found = format!(
                     "`{variable}` is `{value}`: the shell did not expand `~`, so {} uses a folder named `~`",
                     client.program
@@ -49,8 +49,8 @@ fn check_client(
     let name = format!("guard of {}", client.program);
     let places = [Scope::User, Scope::Project]
         .into_iter()
-        .filter_map(|scope| callosum_app::clients::place(context, client, scope));
-    let registrar = callosum_app::clients::registrar(context);
+        .filter_map(|scope| callosum_app::client_settings::place(context, client, scope));
+    let registrar = callosum_app::client_settings::registrar(context);
     let mut commands = Vec::new();
     for place in places {
         match registrar.commands(&place) {
@@ -72,17 +72,18 @@ fn check_client(
         }
         return;
     }
-    let own = callosum_app::clients::own_folder(context, client).unwrap_or_default();
+    let own = callosum_app::client_settings::own_folder(context, client).unwrap_or_default();
     for (place, command) in &commands {
         let settings = place.path.display();
         if check_doubts(context, checks, &name, place, &own) {
             continue;
         }
-        if let Err(found) = trial::check_program(context, (place.scope, &place.path), command) {
+        if let Err(found) = hook_probe::check_program(context, (place.scope, &place.path), command)
+        {
             checks.add(&name, Outcome::Warning, found, Some(&again_in(place)));
             continue;
         }
-        if let Some(found) = trial::untried(context) {
+        if let Some(found) = hook_probe::untried(context) {
             checks.add(&name, Outcome::Warning, found, None);
             continue;
         }

@@ -422,7 +422,7 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
     }
     let before = command
         .writes()
-        .then(|| callosum_app::witness::end(&context));
+        .then(|| callosum_app::auto_checkpoint::end(&context));
     let done = match command {
         Command::Init(args) => init::run(&context, &args),
         Command::Uninstall(args) => uninstall::run(&context, &args),
@@ -462,8 +462,10 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
     };
     // Even if it failed: its records until then are worth as much. A refusal records nothing, and
     // nothing is put behind a journal that is about to be restored.
-    if before.is_some_and(|before| done.is_ok() || callosum_app::witness::end(&context) != before) {
-        callosum_app::witness::after(&context);
+    if before.is_some_and(|before| {
+        done.is_ok() || callosum_app::auto_checkpoint::end(&context) != before
+    }) {
+        callosum_app::auto_checkpoint::after(&context);
     }
     done
 }

@@ -12,7 +12,6 @@ use callosum_app::doctor::DoctorOutput;
 use callosum_app::executor::{
     DiscoverOutput, ExecutorOutput, ListOutput, RemovedOutput, RunOutput, RunsOutput,
 };
-use callosum_app::failure::FailureOutput;
 use callosum_app::find::FindOutput;
 use callosum_app::goal::{DelegationOutput, DoOutput};
 use callosum_app::guard::{
@@ -21,6 +20,7 @@ use callosum_app::guard::{
 };
 use callosum_app::init::InitOutput;
 use callosum_app::intent::{IntentListOutput, IntentOutput, IntentTreeOutput};
+use callosum_app::json_error::FailureOutput;
 use callosum_app::ledger::{
     BackupOutput, CheckProofOutput, DiffOutput, QueryOutput, RecoverOutput, RotateOutput,
     StatsOutput,
@@ -51,7 +51,7 @@ use callosum_app::status::StatusOutput;
 use callosum_app::trust::TrustOutput;
 use callosum_app::undo::{UndoListOutput, UndoOutput};
 use callosum_app::uninstall::UninstallOutput;
-use callosum_app::verification::VerificationOutput;
+use callosum_app::verify::VerificationOutput;
 use callosum_app::watch::{WatchOutput, WatchTestOutput};
 use callosum_plan::PlanProposal;
 use schemars::{Schema, schema_for};

@@ -6,7 +6,7 @@
 use callosum_agents::client::Client;
 use callosum_app::doctor::{Checks, Outcome};
 use callosum_app::serving::answers;
-use callosum_app::{CommandError, Exit, guarding, trial};
+use callosum_app::{CommandError, Exit, guarding, hook_probe};
 use callosum_client::registration::Scope;
 
 use super::clients;
@@ -32,10 +32,11 @@ fn check_client(
     }
     let name = format!("tools of {}", client.program);
     let again = format!("callosum init --client {}", client.program);
-    let registrar = callosum_app::clients::registrar(context);
+    let registrar = callosum_app::client_settings::registrar(context);
     let mut is_told = false;
     for scope in [Scope::User, Scope::Project] {
-        let Some(place) = callosum_app::clients::server_place(context, client, scope) else {
+        let Some(place) = callosum_app::client_settings::server_place(context, client, scope)
+        else {
             continue;
         };
         let settings = place.path.display();
@@ -44,11 +45,11 @@ fn check_client(
             Ok(Some(program)) => {
                 let quoted = shlex::try_quote(&program).unwrap_or_default();
                 if let Err(found) =
-                    trial::check_program(context, (place.scope, &place.path), &quoted)
+                    hook_probe::check_program(context, (place.scope, &place.path), &quoted)
                 {
                     let again = guarding::again_in(&place);
                     checks.add(&name, Outcome::Warning, found, Some(&again));
-                } else if let Some(found) = trial::untried(context) {
+                } else if let Some(found) = hook_probe::untried(context) {
                     checks.add(&name, Outcome::Warning, found, None);
                 } else if let Err(reason) = answers(context, &program) {
                     let found =

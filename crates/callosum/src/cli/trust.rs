@@ -8,9 +8,9 @@ use std::{io, slice};
 
 use callosum_agents::confinement::Policy;
 use callosum_agents::registry::Executor;
-use callosum_app::roster::Roster;
+use callosum_app::executor_pool::Roster;
 use callosum_app::trust::{CALRC, TrustOutput, WaitingExecutor, WaitingSetting, is_begun};
-use callosum_app::{CommandError, Exit, explain, store};
+use callosum_app::{CommandError, Exit, config_errors, open_ledger};
 use callosum_config::Subject;
 use callosum_evidence::terminal_escape::{harmless, on_one_line};
 use callosum_ledger::{AuditEvent, Checksum, Event, Ledger};
@@ -274,14 +274,14 @@ fn tell_and_allow(
     let ledger = match calrc {
         Some(calrc) => {
             let then = context.as_if_trusted(calrc)?;
-            let ledger = store::open(&then)?;
+            let ledger = open_ledger::open(&then)?;
             let (from, to) = (context.ledger_paths(), then.ledger_paths());
             if from.audit != to.audit && is_begun(context, &from)? {
-                record(&store::open(context)?, items)?;
+                record(&open_ledger::open(context)?, items)?;
             }
             ledger
         }
-        None => store::open(context)?,
+        None => open_ledger::open(context)?,
     };
     record(&ledger, items)?;
     items
@@ -296,7 +296,7 @@ fn allow(context: &Context, roster: &mut Roster<'_>, item: &Item) -> Result<(), 
             let mut trust = context.project.trust.clone();
             trust
                 .record(Subject::Calrc(*hash))
-                .map_err(|error| explain::trust(&error))
+                .map_err(|error| config_errors::trust(&error))
         }
     }
 }
@@ -316,7 +316,7 @@ fn record(ledger: &Ledger, allowed: &[Item]) -> Result<(), CommandError> {
         status: Some("trusted".to_owned()),
         ..AuditEvent::new(Event::Trust)
     };
-    store::record(ledger, event.with("executors", ids).with("settings", keys))
+    open_ledger::record(ledger, event.with("executors", ids).with("settings", keys))
 }
 
 #[cfg(test)]

@@ -6,13 +6,13 @@ use std::path::PathBuf;
 
 use callosum_agents::client::Client;
 use callosum_app::agreement::Agreement;
-use callosum_app::clients::ClientOutput;
+use callosum_app::client_settings::ClientOutput;
 use callosum_app::init::{Excluded, moving_out, unexclude};
 use callosum_app::state_inventory::{Group, Inventory};
 use callosum_app::uninstall::{
     LiftedOutput, UninstallOutput, forget_gate, outputs_of, purge, tell_groups, tell_zone,
 };
-use callosum_app::{CommandError, Exit, instructions, many, session, store};
+use callosum_app::{CommandError, Exit, instructions, many, open_ledger, session};
 use callosum_client::registration::{Doing, Place, Scope};
 use callosum_host::DiskError;
 use callosum_session::SessionError;
@@ -116,7 +116,7 @@ fn perform(
     doing: Doing,
 ) -> Result<UninstallOutput, CommandError> {
     clients::check_folders(context, &wanted(args))?;
-    let registrar = callosum_app::clients::registrar(context);
+    let registrar = callosum_app::client_settings::registrar(context);
     let is_there = |output: &ClientOutput| output.change != "absent";
     let (places, servers) = places(context, args)?;
     let servers = servers.iter().map(|place| {
@@ -140,7 +140,7 @@ fn perform(
     let instructions = if args.is_of_settings_alone() {
         Vec::new()
     } else {
-        instructions::remove(context, doing).map_err(|error| store::disk_failed(&error))?
+        instructions::remove(context, doing).map_err(|error| open_ledger::disk_failed(&error))?
     };
     let zone = lift(context, args, doing)?;
     let mut output = UninstallOutput {
@@ -158,7 +158,7 @@ fn perform(
     if args.is_of_settings_alone() {
         return Ok(output);
     }
-    let failed = |error: DiskError| store::disk_failed(&error);
+    let failed = |error: DiskError| open_ledger::disk_failed(&error);
     let inventory = Inventory::read(context).map_err(failed)?;
     let groups = || inventory.tree.iter().chain(&inventory.machine);
     let foreign = inventory.tree.iter().flat_map(|group| &group.foreign);
@@ -286,7 +286,7 @@ fn unregister_plugins(
     args: &UninstallArgs,
     doing: Doing,
 ) -> Result<Vec<ClientOutput>, CommandError> {
-    let registrar = callosum_app::clients::registrar(context);
+    let registrar = callosum_app::client_settings::registrar(context);
     let mut outputs = Vec::new();
     for name in wanted(args) {
         let client = name.client();
@@ -298,7 +298,7 @@ fn unregister_plugins(
         });
         let of_scope = |scope| {
             Some((
-                callosum_app::clients::plugin(context, client, scope)?,
+                callosum_app::client_settings::plugin(context, client, scope)?,
                 scope,
             ))
         };
@@ -365,13 +365,13 @@ fn places(
         })
         .collect();
     let of_hooks = |(client, scope): &(&'static Client, _)| {
-        callosum_app::clients::place(context, client, *scope)
+        callosum_app::client_settings::place(context, client, *scope)
     };
     let mut places: Vec<Place> = meant.iter().filter_map(of_hooks).collect();
     // Entries in one file are removed from it at once.
     let stands_apart = |server: &Place| places.iter().all(|place| place.path != server.path);
     let of_servers = |(client, scope): &(&'static Client, _)| {
-        callosum_app::clients::server_place(context, client, *scope)
+        callosum_app::client_settings::server_place(context, client, *scope)
     };
     let servers: Vec<Place> = meant
         .iter()
@@ -380,9 +380,9 @@ fn places(
         .collect();
     if args.scope.is_none() {
         let known = [places.clone(), servers.clone()].concat();
-        let remembered = callosum_app::clients::registrar(context)
+        let remembered = callosum_app::client_settings::registrar(context)
             .remembered(&known)
-            .map_err(|error| store::disk_failed(&error))?;
+            .map_err(|error| open_ledger::disk_failed(&error))?;
         let is_wanted = |place: &Place| wanted.iter().any(|name| name.client() == place.client);
         places.extend(remembered.into_iter().filter(is_wanted));
     }

@@ -1,12 +1,12 @@
 //! The work of `ledger verify` and `audit verify`: each checks everything, since neither holds
 //! without the other.
 //!
-//! This file has the part with arguments and output; the rest is [`callosum_app::verification`].
+//! This file has the part with arguments and output; the rest is [`callosum_app::verify`].
 
 use std::fmt::Write as _;
 
-use callosum_app::verification::{ProblemOutput, VerificationOutput, is_of_signed, of_others};
-use callosum_app::{CommandError, Exit, many, store, witness};
+use callosum_app::verify::{ProblemOutput, VerificationOutput, is_of_signed, of_others};
+use callosum_app::{CommandError, Exit, auto_checkpoint, many, open_ledger};
 use callosum_ledger::verify::{Problem, Scope, VerifyError, VerifyFinding};
 use callosum_ledger::{day_ahead, verify_within};
 use owo_colors::OwoColorize as _;
@@ -15,14 +15,14 @@ use super::context::Context;
 
 pub(super) fn run(context: &Context, archives: bool) -> Result<(), CommandError> {
     let progress = context.report.progress("verifying");
-    let witness = witness::of(context);
+    let witness = auto_checkpoint::of(context);
     let scope = Scope {
         archives,
         witness: Some(&witness),
     };
     let verified = verify_within(&context.disk, &context.ledger_paths(), scope);
     let found = verified.map_err(|error| match &error {
-        VerifyError::Key(error) => witness::unkeyed(error),
+        VerifyError::Key(error) => auto_checkpoint::unkeyed(error),
         error => CommandError::because(Exit::Environment, "cannot verify the ledger", error)
             .coded(error.code()),
     })?;
@@ -45,7 +45,7 @@ pub(super) fn run(context: &Context, archives: bool) -> Result<(), CommandError>
         .collect();
     let paths = context.ledger_paths();
     let ahead = day_ahead(&context.disk, &paths, context.clock.now());
-    let ahead = ahead.map_err(|error| store::disk_failed(&error))?;
+    let ahead = ahead.map_err(|error| open_ledger::disk_failed(&error))?;
     let mut notices: Vec<String> = ahead.iter().map(ToString::to_string).collect();
     notices.extend(of_others(&found));
     let output = VerificationOutput {
@@ -82,7 +82,7 @@ pub(super) fn run(context: &Context, archives: bool) -> Result<(), CommandError>
             problem.fault == VerifyFinding::Missing && problem.path == paths.audit
         };
         if !found.not_in_journal.is_empty() {
-            context.report.hint(store::way_back_to(false));
+            context.report.hint(open_ledger::way_back_to(false));
         } else if found.problems.iter().all(is_stranger) {
             let may_be_archive = |problem: &Problem| {
                 let name = problem.path.file_name().unwrap_or_default();

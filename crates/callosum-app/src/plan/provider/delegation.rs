@@ -18,13 +18,13 @@ use callosum_host::process::Cancel;
 use callosum_ledger::{AuditQuery, AuditReader, Entry, Event, Reader, TaskId};
 use callosum_plan::{CapabilityName, FailureKind};
 
+use crate::config_errors;
 use crate::constitution::governance;
 use crate::delegate::{Wanted, planned};
-use crate::explain;
-use crate::plan::own::OwnRun;
+use crate::executor_pool::Roster;
+use crate::plan::local_run::OwnRun;
 use crate::plan::provider::ledger::value_of;
 use crate::plan::provider::{Surroundings, arguments, failed, unfit};
-use crate::roster::Roster;
 
 pub(super) fn perform(
     surroundings: &Surroundings<'_>,
@@ -154,7 +154,7 @@ fn executor(
         Provenance::BuiltIn => false,
     };
     let revoked = governance(surroundings.context).revoked();
-    let revoked = revoked.map_err(|error| failed(&explain::governance(&error)))?;
+    let revoked = revoked.map_err(|error| failed(&config_errors::governance(&error)))?;
     let ways = || catalogue.iter().filter(|manifest| is_it(manifest));
     if let Some(way) = ways().find(|way| revoked.contains(&way.id)) {
         let what = format!("`:{}` was revoked on this machine", way.id);

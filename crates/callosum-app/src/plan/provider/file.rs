@@ -10,7 +10,7 @@ use callosum_plan::{CapabilityName, FailureKind, Value};
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::plan::provider::kept_back::kept_back;
+use crate::plan::provider::denied_files::kept_back;
 use crate::plan::provider::{Surroundings, arguments, free, keyed, unfit};
 
 /// Bytes that a file may have.

@@ -6,14 +6,14 @@
 //! name.
 
 mod catalogue;
-mod chain;
+mod causal_chain;
 mod decision;
 mod delegation;
+mod denied_files;
 mod event;
 mod file;
 mod foreign;
 mod horizon;
-mod kept_back;
 mod ledger;
 pub mod model;
 mod server_tool;
@@ -36,8 +36,8 @@ use serde_json::Value as Json;
 use crate::context::Context;
 use crate::mesh::asking;
 use crate::model::configured;
-use crate::moment::Moment;
 use crate::plan::provider::foreign::ForeignTexts;
+use crate::time_arg::Moment;
 use crate::{CommandError, Exit, capability};
 
 /// Context that capabilities are performed in.
@@ -87,7 +87,7 @@ static ROWS: [Row; 15] = [
     },
     Row {
         id: "chain.query",
-        perform: chain::perform,
+        perform: causal_chain::perform,
         outcome: Some(repeatable),
     },
     Row {

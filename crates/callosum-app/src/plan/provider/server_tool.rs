@@ -12,8 +12,8 @@ use callosum_host::process::Cancel;
 use callosum_plan::{FailureKind, Key, Schema, Value};
 use serde_json::Value as Json;
 
+use crate::executor_pool::Roster;
 use crate::plan::provider::{Surroundings, arguments, failed, free, unfit};
-use crate::roster::Roster;
 
 /// Units of work that holding an answer against its type may take.
 const SCHEMA_WORK: u64 = 1 << 20;

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use callosum_app::audit::checkpoint::CheckpointOutput;
 use callosum_app::audit::git_ref;
-use callosum_app::{CommandError, Exit, witness};
+use callosum_app::{CommandError, Exit, auto_checkpoint};
 use callosum_ledger::checkpoint::Begin;
 use clap::Args;
 
@@ -48,7 +48,7 @@ pub(super) fn run(context: &Context, args: &CheckpointArgs) -> Result<(), Comman
         (false, true) => Begin::Anew,
         (false, false) => Begin::GoOn,
     };
-    let made = witness::make_and_tell(context, begin)?;
+    let made = auto_checkpoint::make_and_tell(context, begin)?;
     let mut output = match &made {
         Some(made) => CheckpointOutput::of(made),
         None => CheckpointOutput::last(context)?,
@@ -79,12 +79,12 @@ pub(super) fn run(context: &Context, args: &CheckpointArgs) -> Result<(), Comman
 }
 
 fn show_key(context: &Context) -> Result<(), CommandError> {
-    let key = witness::of(context)
+    let key = auto_checkpoint::of(context)
         .verifier(&context.disk)
-        .map_err(|error| witness::unmade(&error))?;
-    let next = witness::of(context)
+        .map_err(|error| auto_checkpoint::unmade(&error))?;
+    let next = auto_checkpoint::of(context)
         .next_verifier(&context.disk)
-        .map_err(|error| witness::unmade(&error))?;
+        .map_err(|error| auto_checkpoint::unmade(&error))?;
     match key {
         Some(key) => {
             if let Some(next) = next {

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use callosum_app::moment::Moment;
+use callosum_app::time_arg::Moment;
 use callosum_app::{CommandError, task_prefix};
 use callosum_ledger::{AuditQuery, Event};
 use clap::Args;

@@ -3,9 +3,9 @@
 //! The use case is [`callosum_app::bead::show`].
 
 use callosum_app::CommandError;
-use callosum_app::bd::Issue;
 use callosum_app::bead::show::{BeadOutput, intents_of_bead};
 use callosum_app::bead::{mirror, nobody};
+use callosum_app::beads_cli::Issue;
 use callosum_app::session::{bead_id, explain, mend, session, zones};
 use callosum_session::SessionError;
 use clap::Args;

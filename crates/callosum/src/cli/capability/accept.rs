@@ -3,8 +3,8 @@
 //! The use case is [`callosum_app::capability::accept`].
 
 use callosum_app::capability::accept::accept;
-use callosum_app::capability::market::named;
-use callosum_app::{CommandError, notice};
+use callosum_app::capability::catalog::named;
+use callosum_app::{CommandError, audit_change};
 use callosum_evidence::terminal_escape::on_one_line;
 use callosum_ledger::{AuditEvent, Event};
 use clap::Args;
@@ -34,7 +34,7 @@ pub(super) fn run(context: &Context, args: &AcceptArgs) -> Result<(), CommandErr
             ..AuditEvent::new(Event::Trust)
         };
         let event = event.with("capability", output.id.as_str());
-        notice::leave(context, &event.with("version", output.version.as_str()));
+        audit_change::leave(context, &event.with("version", output.version.as_str()));
     }
     if context.ui.json {
         return context.ui.json_data(&output);

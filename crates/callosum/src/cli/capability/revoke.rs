@@ -2,10 +2,10 @@
 //!
 //! The use case is [`callosum_app::capability::revoke`].
 
-use callosum_app::capability::market::named;
+use callosum_app::capability::catalog::named;
 use callosum_app::capability::revoke::RevocationOutput;
 use callosum_app::constitution::governance;
-use callosum_app::{CommandError, explain, notice};
+use callosum_app::{CommandError, audit_change, config_errors};
 use callosum_config::Revocation;
 use callosum_ledger::{AuditEvent, Event};
 use clap::Args;
@@ -46,7 +46,7 @@ fn change(context: &Context, name: &str, change: Revocation) -> Result<(), Comma
     let name = named(name)?;
     let changed = governance(context)
         .set_revoked(&name, change)
-        .map_err(|error| explain::governance(&error))?;
+        .map_err(|error| config_errors::governance(&error))?;
     let output = RevocationOutput {
         id: name.to_string(),
         revoked: change == Revocation::Revoke,
@@ -61,7 +61,7 @@ fn change(context: &Context, name: &str, change: Revocation) -> Result<(), Comma
             status: Some(status.to_owned()),
             ..AuditEvent::new(Event::Trust)
         };
-        notice::leave(context, &event.with("capability", output.id.as_str()));
+        audit_change::leave(context, &event.with("capability", output.id.as_str()));
     }
     if context.ui.json {
         return context.ui.json_data(&output);

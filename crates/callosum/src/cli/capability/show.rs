@@ -3,11 +3,11 @@
 //! The use case is [`callosum_app::capability::show`].
 
 use callosum_app::capability::accepted::AcceptedManifests;
-use callosum_app::capability::market::{CapabilityOutput, catalogue, named, warn_of_unfit};
+use callosum_app::capability::catalog::{CapabilityOutput, catalogue, named, warn_of_unfit};
 use callosum_app::capability::outcomes::OutcomeFile;
 use callosum_app::capability::show::text;
 use callosum_app::constitution::governance;
-use callosum_app::{CommandError, Exit, explain};
+use callosum_app::{CommandError, Exit, config_errors};
 use clap::Args;
 
 use crate::cli::context::Context;
@@ -26,7 +26,7 @@ pub(super) fn run(context: &Context, args: &ShowArgs) -> Result<(), CommandError
     let name = named(&args.name)?;
     let revoked = governance(context)
         .revoked()
-        .map_err(|error| explain::governance(&error))?;
+        .map_err(|error| config_errors::governance(&error))?;
     let catalogue = catalogue(context)?;
     let Some(manifest) = catalogue.get(&name) else {
         // It may be one of these.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use callosum_app::constitution::{ConstitutionOutput, governance};
-use callosum_app::{CommandError, Exit, explain, many};
+use callosum_app::{CommandError, Exit, config_errors, many};
 use callosum_arbiter::kernel::Constitution;
 use clap::Args;
 
@@ -30,7 +30,7 @@ pub(super) fn run(context: &Context, args: &CheckArgs) -> Result<(), CommandErro
     let path = context.folder.join(&args.file);
     let text = governance(context)
         .user_text(&path)
-        .map_err(|error| explain::governance(&error))?
+        .map_err(|error| config_errors::governance(&error))?
         .ok_or_else(|| {
             let what = format!("`{}` does not exist", path.display());
             CommandError::new(Exit::Usage, what)

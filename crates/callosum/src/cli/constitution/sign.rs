@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use callosum_app::constitution::governance;
 use callosum_app::constitution::sign::{MODE, SignedOutput};
-use callosum_app::{CommandError, Exit, explain, notice, store};
+use callosum_app::{CommandError, Exit, audit_change, config_errors, open_ledger};
 use callosum_arbiter::kernel::Constitution;
 use callosum_arbiter::kernel::constitution::signature;
 use callosum_config::{Governance, GovernanceError};
@@ -38,7 +38,7 @@ pub(super) fn run(context: &Context, args: &SignArgs) -> Result<(), CommandError
     let governance = governance(context);
     let text = governance
         .user_text(&path)
-        .map_err(|error| explain::governance(&error))?
+        .map_err(|error| config_errors::governance(&error))?
         .ok_or_else(|| {
             let what = format!("`{}` does not exist", path.display());
             CommandError::new(Exit::Usage, what)
@@ -53,11 +53,11 @@ pub(super) fn run(context: &Context, args: &SignArgs) -> Result<(), CommandError
     let homes = &context.project.homes;
     homes
         .create_machine(disk)
-        .map_err(|error| store::disk_failed(&error))?;
+        .map_err(|error| open_ledger::disk_failed(&error))?;
     let key = governance
         .key()
         .load_or_make(disk, &seed)
-        .map_err(|error| explain::governance(&GovernanceError::Key(error)))?;
+        .map_err(|error| config_errors::governance(&GovernanceError::Key(error)))?;
     let note = signature::sign(&text, &key).map_err(|error| {
         let what = format!("cannot sign `{}`", path.display());
         CommandError::because(Exit::No, &what, &error)
@@ -66,10 +66,10 @@ pub(super) fn run(context: &Context, args: &SignArgs) -> Result<(), CommandError
     // signature of an older one that does.
     governance
         .remember_signed(&path, &constitution, &text)
-        .map_err(|error| explain::governance(&error))?;
+        .map_err(|error| config_errors::governance(&error))?;
     let signature = Governance::signature_file(&path);
     disk.replace(&signature, note.to_string().as_bytes(), MODE)
-        .map_err(|error| store::disk_failed(&error))?;
+        .map_err(|error| open_ledger::disk_failed(&error))?;
     let output = SignedOutput {
         file: path.display().to_string(),
         signature: signature.display().to_string(),
@@ -81,7 +81,7 @@ pub(super) fn run(context: &Context, args: &SignArgs) -> Result<(), CommandError
         ..AuditEvent::new(Event::Trust)
     };
     let signed = json!({ "version": output.version, "hash": output.hash, "file": output.file });
-    notice::leave(context, &event.with("constitution", signed));
+    audit_change::leave(context, &event.with("constitution", signed));
     if context.ui.json {
         return context.ui.json_data(&output);
     }

@@ -15,9 +15,9 @@ use std::time::Duration;
 
 use callosum_app::delegate::detached::DetachedOutput;
 use callosum_app::delegate::options::{DelegateOptions, LEAST_BUDGET};
-use callosum_app::delegate::report::{DelegateOutput, TasksOutput};
+use callosum_app::delegate::output::{DelegateOutput, TasksOutput};
 use callosum_app::delegate::{delegate, dollars};
-use callosum_app::failure::ErrorOutput;
+use callosum_app::json_error::ErrorOutput;
 use callosum_app::time_span::{any_span, time_span};
 use callosum_app::{CommandError, Exit};
 use callosum_arbiter::{Kind, Mode, Priority, Share, kind_name};

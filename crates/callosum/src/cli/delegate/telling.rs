@@ -6,8 +6,8 @@
 
 use callosum_agents::registry::EMBEDDED_ID;
 use callosum_app::delegate::options::DelegateOptions;
-use callosum_app::delegate::report::{DelegateOutput, Handed, NamedOutput, TasksOutput};
-use callosum_app::delegate::telling::{MOST_SHOWN, failure, known_fixes, outcome, spelled};
+use callosum_app::delegate::output::{DelegateOutput, Handed, NamedOutput, TasksOutput};
+use callosum_app::delegate::render::{MOST_SHOWN, failure, known_fixes, outcome, spelled};
 use callosum_app::delegate::whole::Whole;
 use callosum_app::{CommandError, many, thousands};
 use callosum_arbiter::delegation::{Report, TaskReport, TaskStatus};

@@ -4,7 +4,7 @@
 
 use callosum_app::doctor::command_files::{FOLDER, MOST_NAMED, files, first_stopped};
 use callosum_app::doctor::{Checks, Outcome};
-use callosum_app::{clients, shell_word};
+use callosum_app::{client_settings, shell_word};
 
 use crate::cli::clients::ClientName;
 use crate::cli::context::Context;
@@ -14,7 +14,7 @@ pub(super) fn check(context: &Context, checks: &mut Checks) {
     for name in [ClientName::Gemini, ClientName::Qwen] {
         let client = name.client();
         let of_project = context.tree().join(client.home.folder);
-        let own = clients::own_folder(context, client);
+        let own = client_settings::own_folder(context, client);
         let (mut stopped, mut first) = (Vec::new(), None);
         for folder in [Some(of_project), own].into_iter().flatten() {
             for file in files(&context.disk, &folder.join(FOLDER)) {

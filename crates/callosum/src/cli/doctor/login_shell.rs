@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use callosum_app::doctor::Checks;
 use callosum_app::doctor::login_shell::{ASKED, SHELL, add};
-use callosum_app::trial;
+use callosum_app::hook_probe;
 use callosum_host::process;
 use callosum_host::process::Launch;
 
@@ -27,7 +27,7 @@ pub(super) fn check(context: &Context, checks: &mut Checks) {
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .collect(),
         input: Vec::new(),
-        limits: trial::limits(),
+        limits: hook_probe::limits(),
     };
     let Ok(run) = process::run(&launch, &context.cancel, &mut |_, _| {}) else {
         return;
@@ -39,6 +39,6 @@ pub(super) fn check(context: &Context, checks: &mut Checks) {
         .last()
         .map(str::trim)
         .filter(|line| !line.is_empty());
-    let own = callosum_app::clients::own_program().ok();
+    let own = callosum_app::client_settings::own_program().ok();
     add(checks, run.ending, found, own.as_deref());
 }

@@ -50,7 +50,7 @@ pub(super) fn run(context: &Context, _args: &DoctorArgs) -> Result<(), CommandEr
     zoning::check(context, &mut checks);
     instructions::check(context, &mut checks);
     meshing::check(context, &mut checks);
-    callosum_app::doctor::finding::check(context, &mut checks);
+    callosum_app::doctor::search::check(context, &mut checks);
     callosum_app::doctor::machine::check_needs(&mut checks);
     drop(progress);
     let output = DoctorOutput {

@@ -10,10 +10,10 @@ use std::thread;
 use callosum_agents::discover::undecided;
 use callosum_agents::handshake::{Handshake, HandshakeFault, Outcome, handshake};
 use callosum_agents::registry::Executor;
-use callosum_app::executor::advice::advice;
 use callosum_app::executor::check::{AT_A_TIME, StepOutput, enter, keep_tools};
-use callosum_app::roster::Roster;
-use callosum_app::{CommandError, Exit, store};
+use callosum_app::executor::hints::advice;
+use callosum_app::executor_pool::Roster;
+use callosum_app::{CommandError, Exit, open_ledger};
 use clap::Args;
 use owo_colors::OwoColorize as _;
 use schemars::JsonSchema;
@@ -137,7 +137,7 @@ pub(super) fn run(context: &Context, args: &CheckArgs) -> Result<(), CommandErro
             .map(|id| roster.startable(id).cloned())
             .collect::<Result<_, _>>()?
     };
-    let ledger = store::open(context)?;
+    let ledger = open_ledger::open(context)?;
     let mut asked = Vec::new();
     for executor in executors {
         let Some(reason) = undecided(&executor) else {

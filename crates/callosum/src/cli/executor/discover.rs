@@ -9,9 +9,9 @@ use callosum_app::executor::discover::{
     DiscoverOutput, Found, FoundOutput, listening, servers, take_in, take_in_server,
 };
 use callosum_app::executor::list::next_line;
-use callosum_app::lack::Lack;
-use callosum_app::roster::Roster;
-use callosum_app::{CommandError, store};
+use callosum_app::executor_pool::Roster;
+use callosum_app::executor_readiness::Lack;
+use callosum_app::{CommandError, open_ledger};
 use callosum_ledger::Ledger;
 use clap::Args;
 
@@ -37,7 +37,7 @@ pub(crate) struct DiscoverArgs {}
 
 pub(super) fn run(context: &Context, _args: &DiscoverArgs) -> Result<(), CommandError> {
     let servers = servers(context)?;
-    let ledger = store::open(context)?;
+    let ledger = open_ledger::open(context)?;
     let mut roster = Roster::load(context)?;
     let mut found = Vec::new();
     let path = context.environment.get("PATH").unwrap_or_default();

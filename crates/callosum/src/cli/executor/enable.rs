@@ -5,7 +5,7 @@
 use callosum_app::CommandError;
 use callosum_app::executor::enable::set;
 use callosum_app::executor::list::ExecutorOutput;
-use callosum_app::roster::Roster;
+use callosum_app::executor_pool::Roster;
 use callosum_config::{Address, DEFAULT_PRIORITY, Origin, PRIORITIES, Value};
 use clap::Args;
 

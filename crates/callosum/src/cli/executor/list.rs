@@ -4,7 +4,7 @@
 
 use callosum_app::CommandError;
 use callosum_app::executor::list::{ExecutorOutput, ListOutput, next_line};
-use callosum_app::roster::Roster;
+use callosum_app::executor_pool::Roster;
 use callosum_evidence::terminal_escape::on_one_line;
 use clap::Args;
 

@@ -18,10 +18,10 @@ use callosum_app::executor::default_executor::StepsBack;
 use callosum_app::executor::register::{
     acp_command, add, capability_of, host, policy, tell_next, variable,
 };
-use callosum_app::executor::registration_line::registration_line;
-use callosum_app::roster::Roster;
+use callosum_app::executor::register_command::registration_line;
+use callosum_app::executor_pool::Roster;
 use callosum_app::time_span::{any_span, milliseconds};
-use callosum_app::{CommandError, Exit, store};
+use callosum_app::{CommandError, Exit, open_ledger};
 use clap::{ArgGroup, Args};
 
 use super::check::{CheckOutput, shake_hands};
@@ -223,7 +223,7 @@ fn register(
     let steps_back = is_new
         .then(|| StepsBack::behind_default(&roster, &executor))
         .flatten();
-    let ledger = store::open(context)?;
+    let ledger = open_ledger::open(context)?;
     for note in notes {
         context.report.say(&note);
     }
@@ -443,7 +443,7 @@ mod tests {
     use clap::Parser;
 
     use callosum_agents::registry::Executor;
-    use callosum_app::executor::registration_line::registration_line;
+    use callosum_app::executor::register_command::registration_line;
 
     use super::*;
 

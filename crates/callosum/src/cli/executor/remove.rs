@@ -5,9 +5,9 @@
 use callosum_agents::registry::{EMBEDDED_ID, Executor};
 use callosum_app::executor::list::ExecutorOutput;
 use callosum_app::executor::remove::RemovedOutput;
-use callosum_app::kept_tools::KeptTools;
-use callosum_app::roster::Roster;
-use callosum_app::{CommandError, Exit, store};
+use callosum_app::executor_pool::Roster;
+use callosum_app::tool_schema_cache::KeptTools;
+use callosum_app::{CommandError, Exit, open_ledger};
 use callosum_ledger::{AuditEvent, Event};
 use clap::Args;
 
@@ -32,7 +32,7 @@ pub(super) fn run(context: &Context, args: &RemoveArgs) -> Result<(), CommandErr
             CommandError::new(Exit::Usage, what).hint(format!("callosum executor disable {id}"))
         );
     }
-    let ledger = store::open(context)?;
+    let ledger = open_ledger::open(context)?;
     let mut roster = Roster::load_for_change(context)?;
     let executor = roster.known(id).cloned();
     let surroundings = context.surroundings().ok();
@@ -61,7 +61,7 @@ pub(super) fn run(context: &Context, args: &RemoveArgs) -> Result<(), CommandErr
         status: Some("removed".to_owned()),
         ..AuditEvent::new(Event::Registry)
     };
-    store::record(&ledger, event.with("change", "removed"))?;
+    open_ledger::record(&ledger, event.with("change", "removed"))?;
     context.report.say(&format!("removed {id}"));
     if context.ui.json {
         context.ui.json_data(&output)?;

@@ -1,14 +1,14 @@
 //! Effect of a registration on an entry of the same name that was registered on this machine.
 //!
 //! This file has the part with arguments and output; the rest is
-//! [`callosum_app::executor::renewal`].
+//! [`callosum_app::executor::reregister`].
 
 use callosum_agents::output_format::Dialect;
 use callosum_agents::registry::Executor;
 use callosum_agents::template::Template;
 use callosum_agents::transport::Transport;
-use callosum_app::executor::registration_line::{questions, registration_line, worded};
-use callosum_app::executor::renewal::{
+use callosum_app::executor::register_command::{questions, registration_line, worded};
+use callosum_app::executor::reregister::{
     SINGLE, can_have, has, is_same_client, left_of, noted, other_command, starts, with_bounds_of,
 };
 use callosum_app::{CommandError, Exit};

@@ -15,7 +15,7 @@ use callosum_app::goal::{
     DELIBERATE, Delegation, Deliberation, DoOutput, Prepared, Wanted, allowed, goal, of_template,
 };
 use callosum_app::intent;
-use callosum_app::plan::carry;
+use callosum_app::plan::drive;
 use callosum_app::plan::history;
 use callosum_app::plan::provider::model;
 use callosum_app::plan::source::Source;
@@ -290,7 +290,7 @@ impl<'a> Way<'a> {
 
     fn compiled(&self, source: &Source) -> Result<Program, CommandError> {
         let options = CompileOptions {
-            provided: Some(carry::provided(self.context)?),
+            provided: Some(drive::provided(self.context)?),
             ..CompileOptions::default()
         };
         compile(&source.text, &options).map_err(|findings| {

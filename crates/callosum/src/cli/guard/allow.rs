@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use callosum_app::guard::allow::{PermitOutput, PermitsOutput, after, tell_journal};
 use callosum_app::guard::check::line;
-use callosum_app::guard::place;
-use callosum_app::guard::place::permissions;
+use callosum_app::guard::gather_facts;
+use callosum_app::guard::gather_facts::permissions;
 use callosum_app::guard::rule::refuse_agent;
 use callosum_app::time_span::time_span;
-use callosum_app::{CommandError, Exit, explain};
+use callosum_app::{CommandError, Exit, config_errors};
 use callosum_config::{Permit, Reach};
 use callosum_evidence::terminal_escape::on_one_line;
 use callosum_guard::{Decision, Permission, Policy, decide, is_fixed};
@@ -92,7 +92,7 @@ pub(super) fn run(context: &Context, args: &AllowArgs) -> Result<(), CommandErro
         once: args.once,
     };
     let kept = permissions(context).grant(reach, permit.clone(), now);
-    kept.map_err(|error| explain::permit(&error))?;
+    kept.map_err(|error| config_errors::permit(&error))?;
     let output = PermitOutput::of(reach, permit);
     tell_journal(context, "permitted", &output);
     if context.ui.json {
@@ -113,7 +113,7 @@ fn refuse_blocked(context: &Context, pattern: &Permission) -> Result<(), Command
     let policy: Policy = StrictnessArgs::default().policy(context)?;
     let words = String::from(pattern.clone());
     let words = words.strip_suffix(" *").unwrap_or(&words);
-    let verdict = decide(words, &place::facts_for(context, words), &policy);
+    let verdict = decide(words, &gather_facts::facts_for(context, words), &policy);
     if verdict.decision != Decision::Block {
         return Ok(());
     }
@@ -133,7 +133,7 @@ fn refuse_blocked(context: &Context, pattern: &Permission) -> Result<(), Command
 fn list(context: &Context) -> Result<(), CommandError> {
     let holding = permissions(context)
         .holding(context.clock.now())
-        .map_err(|error| explain::permit(&error))?;
+        .map_err(|error| config_errors::permit(&error))?;
     let all = holding.into_iter();
     let all: Vec<_> = all
         .map(|(reach, permit)| PermitOutput::of(reach, permit))

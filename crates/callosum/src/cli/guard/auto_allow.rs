@@ -5,7 +5,7 @@
 use callosum_app::guard::auto_allow::{
     PresetOutput, PresetsOutput, change, output, patterns, preset_name,
 };
-use callosum_app::{CommandError, Exit, explain};
+use callosum_app::{CommandError, Exit, config_errors};
 use callosum_config::{AutoAllow, AutoAllowSettings};
 use callosum_evidence::terminal_escape::on_one_line;
 use callosum_guard::Permission;
@@ -103,7 +103,7 @@ pub(super) fn run(context: &Context, args: &AutoAllowArgs) -> Result<(), Command
     match &args.command {
         AutoAllowCommand::Presets => presets(context),
         AutoAllowCommand::List => {
-            let settings = user.read().map_err(|error| explain::permit(&error))?;
+            let settings = user.read().map_err(|error| config_errors::permit(&error))?;
             show(context, &settings)
         }
         AutoAllowCommand::On => {
@@ -149,7 +149,7 @@ pub(super) fn run(context: &Context, args: &AutoAllowArgs) -> Result<(), Command
         }
         AutoAllowCommand::Remove(args) => {
             let patterns = patterns(&args.patterns, &args.preset)?;
-            let settings = user.read().map_err(|error| explain::permit(&error))?;
+            let settings = user.read().map_err(|error| config_errors::permit(&error))?;
             let is_there = |pattern: &&Permission| settings.programs.contains(pattern);
             let is_named = args.preset.is_empty();
             if let Some(missing) = patterns

@@ -7,7 +7,7 @@ use std::io::Read as _;
 use std::os::unix::ffi::OsStringExt as _;
 
 use callosum_app::guard::check::{CheckOutput, LONGEST_INPUT, line};
-use callosum_app::guard::place;
+use callosum_app::guard::gather_facts;
 use callosum_app::{CommandError, Exit};
 use callosum_client::hook::UNREADABLE;
 use callosum_guard::{Decision, Verdict, decide};
@@ -88,9 +88,9 @@ impl Asked {
 pub(super) fn run(context: &Context, args: &CheckArgs) -> Result<(), CommandError> {
     let policy = args.strictness.policy_with_permits(context)?;
     let asked = Asked::read(&args.command)?;
-    let (facts, look) = place::facts_after_look(context, &asked.line, &policy);
+    let (facts, look) = gather_facts::facts_after_look(context, &asked.line, &policy);
     let verdict = asked.verdict(decide(&asked.line, &facts, &policy));
-    let verdict = place::with_blast_radius(context, look.as_ref(), verdict);
+    let verdict = gather_facts::with_blast_radius(context, look.as_ref(), verdict);
     let allowed = verdict.decision == Decision::Allow;
     let output = CheckOutput::new(&asked.line, verdict);
     if context.ui.json {

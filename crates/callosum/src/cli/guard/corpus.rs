@@ -1,12 +1,12 @@
 //! Arguments and output of `callosum guard test`.
 //!
-//! The use case is [`callosum_app::guard::corpus`].
+//! The use case is [`callosum_app::guard::evaluate`].
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use callosum_app::guard::corpus::{FORM, Row, RowOutput, TestOutput};
-use callosum_app::guard::place;
+use callosum_app::guard::evaluate::{FORM, Row, RowOutput, TestOutput};
+use callosum_app::guard::gather_facts;
 use callosum_app::{CommandError, Exit};
 use callosum_evidence::terminal_escape::on_one_line;
 use callosum_guard::{Decision, decide};
@@ -39,7 +39,7 @@ pub(crate) struct TestArgs {
 pub(super) fn run(context: &Context, args: &TestArgs) -> Result<(), CommandError> {
     let (name, bytes) = text_input::read(context, &args.file)?;
     let text = String::from_utf8_lossy(&bytes);
-    let facts = place::facts(context);
+    let facts = gather_facts::facts(context);
     let policy = args.strictness.policy(context)?;
     let mut output = TestOutput {
         rows: 0,
@@ -70,7 +70,7 @@ pub(super) fn run(context: &Context, args: &TestArgs) -> Result<(), CommandError
             .hint(FORM)
         })?;
         // As the hook would, also by the entries at the command's paths.
-        let facts = place::facts_besides(context, &facts, &row.command);
+        let facts = gather_facts::facts_besides(context, &facts, &row.command);
         let verdict = decide(&row.command, &facts, &policy);
         let passed = verdict.decision == Decision::Allow;
         output.rows += 1;

@@ -10,7 +10,7 @@ use callosum_app::guard::check::CheckOutput;
 use callosum_app::guard::explain::{
     ExplainOutput, LookedOutput, StepOutput, every_rule, on_one_screen,
 };
-use callosum_app::guard::place;
+use callosum_app::guard::gather_facts;
 use callosum_evidence::terminal_escape::visible;
 use callosum_guard::explain;
 use clap::Args;
@@ -43,10 +43,10 @@ pub(crate) struct ExplainArgs {
 pub(super) fn run(context: &Context, args: &ExplainArgs) -> Result<(), CommandError> {
     let policy = args.strictness.policy_with_permits(context)?;
     let asked = Asked::read(&args.command)?;
-    let (facts, look) = place::facts_after_look(context, &asked.line, &policy);
+    let (facts, look) = gather_facts::facts_after_look(context, &asked.line, &policy);
     let explained = explain(&asked.line, &facts, &policy);
     let verdict = asked.verdict(explained.verdict);
-    let verdict = place::with_blast_radius(context, look.as_ref(), verdict);
+    let verdict = gather_facts::with_blast_radius(context, look.as_ref(), verdict);
     // Words such as `reset` are taken for paths as well, so only what exists counts, and patterns.
     let is_there =
         |path: &String| path.contains('*') || context.disk.exists(Path::new(path)).unwrap_or(true);

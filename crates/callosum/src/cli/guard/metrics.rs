@@ -3,7 +3,7 @@
 //! The use case is [`callosum_app::guard::metrics`].
 
 use callosum_app::guard::metrics::MetricsOutput;
-use callosum_app::moment::Moment;
+use callosum_app::time_arg::Moment;
 use callosum_app::{CommandError, Exit};
 use callosum_metrics::{CakeMetrics, text};
 use clap::Args;

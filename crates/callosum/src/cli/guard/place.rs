@@ -1,9 +1,9 @@
 //! The guard's facts about the folder of a checked command.
 //!
-//! This file has the part with arguments and output; the rest is [`callosum_app::guard::place`].
+//! This file has the part with arguments and output; the rest is [`callosum_app::guard::gather_facts`].
 
-use callosum_app::guard::place::permissions;
-use callosum_app::{CommandError, Exit, explain};
+use callosum_app::guard::gather_facts::permissions;
+use callosum_app::{CommandError, Exit, config_errors};
 use callosum_guard::{Policy, Strictness};
 use clap::Args;
 
@@ -41,7 +41,7 @@ impl StrictnessArgs {
         }
         let levels = permissions(context)
             .levels(context.clock.now())
-            .map_err(|error| explain::permit(&error))?;
+            .map_err(|error| config_errors::permit(&error))?;
         Ok(Policy {
             levels,
             ..guard.policy(Vec::new())
@@ -52,7 +52,7 @@ impl StrictnessArgs {
     pub(super) fn policy_with_permits(&self, context: &Context) -> Result<Policy, CommandError> {
         let permits = permissions(context)
             .holding(context.clock.now())
-            .map_err(|error| explain::permit(&error))?;
+            .map_err(|error| config_errors::permit(&error))?;
         let patterns = permits.into_iter().map(|(_, permit)| permit.pattern);
         Ok(Policy {
             permissions: patterns.collect(),

@@ -1,8 +1,8 @@
 //! `callosum guard revoke`: take back what was permitted.
 
 use callosum_app::guard::allow::{PermitOutput, tell_journal};
-use callosum_app::guard::place::permissions;
-use callosum_app::{CommandError, Exit, explain};
+use callosum_app::guard::gather_facts::permissions;
+use callosum_app::{CommandError, Exit, config_errors};
 use callosum_evidence::terminal_escape::on_one_line;
 use clap::Args;
 
@@ -28,7 +28,7 @@ pub(super) fn run(context: &Context, args: &RevokeArgs) -> Result<(), CommandErr
     let permissions = permissions(context);
     let holding = permissions
         .holding(now)
-        .map_err(|error| explain::permit(&error))?;
+        .map_err(|error| config_errors::permit(&error))?;
     let mut meant = holding
         .into_iter()
         .filter(|(_, permit)| !args.id.is_empty() && permit.id.starts_with(&args.id));
@@ -50,7 +50,7 @@ pub(super) fn run(context: &Context, args: &RevokeArgs) -> Result<(), CommandErr
     }
     let is_taken = permissions
         .take_back(&[&permit.id], now)
-        .map_err(|error| explain::permit(&error))?;
+        .map_err(|error| config_errors::permit(&error))?;
     if !is_taken {
         return Err(gone());
     }

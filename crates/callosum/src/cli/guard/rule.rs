@@ -5,11 +5,11 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use callosum_app::guard::place::permissions;
+use callosum_app::guard::gather_facts::permissions;
 use callosum_app::guard::rule::{RuleOutput, after, record, refuse_agent};
 use callosum_app::guard::rules::{all, suggested};
 use callosum_app::time_span::time_span;
-use callosum_app::{CommandError, Exit, explain};
+use callosum_app::{CommandError, Exit, config_errors};
 use callosum_config::{Reach, RuleLevel};
 use callosum_guard::{Decision, current_id, is_fixed};
 use clap::{Args, ValueEnum};
@@ -92,7 +92,7 @@ pub(super) fn run(context: &Context, args: &RuleArgs) -> Result<(), CommandError
     });
     let was_set = permissions(context)
         .set_level(reach, &rule.id, level.clone(), now)
-        .map_err(|error| explain::permit(&error))?;
+        .map_err(|error| config_errors::permit(&error))?;
     if was_set || level.is_some() {
         record(context, &rule.id, reach, level.as_ref());
     }

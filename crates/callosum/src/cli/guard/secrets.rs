@@ -3,7 +3,7 @@
 //! The use case is [`callosum_app::guard::secrets`].
 
 use callosum_app::guard::secrets::{SecretsOutput, checked, require_on};
-use callosum_app::{CommandError, Exit, explain, many};
+use callosum_app::{CommandError, Exit, config_errors, many};
 use callosum_config::SecretReadsFile;
 use callosum_evidence::terminal_escape::on_one_line;
 use callosum_guard::{Decision, SecretReads};
@@ -66,7 +66,7 @@ pub(crate) struct PatternArgs {
 
 pub(super) fn run(context: &Context, command: &SecretsCommand) -> Result<(), CommandError> {
     let file = SecretReadsFile::new(&context.disk, &context.project.homes.secret_reads());
-    let failed = |error| explain::permit(&error);
+    let failed = |error| config_errors::permit(&error);
     let secrets = match command {
         SecretsCommand::On(args) => {
             let decision = if args.block {

@@ -6,12 +6,12 @@ mod telling;
 
 use callosum_agents::client::Client;
 use callosum_app::agreement::Agreement;
-use callosum_app::clients::ClientOutput;
+use callosum_app::client_settings::ClientOutput;
 use callosum_app::init::exclude::exclude;
-use callosum_app::init::telling::{by_folder, tell_clients, tell_zones};
+use callosum_app::init::render::{by_folder, tell_clients, tell_zones};
 use callosum_app::init::{Created, InitOutput, ROOM_NEEDED, create_files, shown};
 use callosum_app::instructions::InstructionsOutput;
-use callosum_app::{CommandError, Exit, instructions, many, session, store, zoning};
+use callosum_app::{CommandError, Exit, instructions, many, open_ledger, session, zoning};
 use callosum_client::registration::{Doing, Scope, WhoIsAsked};
 use callosum_host::machine;
 use callosum_session::system::Surveyed;
@@ -312,7 +312,7 @@ fn tell(context: &Context, args: &InitArgs, parts: Parts) -> Result<(), CommandE
     ];
     for path in of_ledger.into_iter().filter(|_| parts.ledger) {
         let is_there = context.disk.exists(path);
-        if !is_there.map_err(|error| store::disk_failed(&error))? {
+        if !is_there.map_err(|error| open_ledger::disk_failed(&error))? {
             created.push(shown(path, context.state()));
         }
     }
@@ -430,12 +430,14 @@ fn register(
         let homes = &context.project.homes;
         homes
             .create_machine(&context.disk)
-            .map_err(|error| store::disk_failed(&error))?;
+            .map_err(|error| open_ledger::disk_failed(&error))?;
     }
-    let mut registrar = callosum_app::clients::registrar(context);
+    let mut registrar = callosum_app::client_settings::registrar(context);
     match parts.gate {
         Gate::Plugin => {
-            let program = callosum_app::clients::own_program()?.display().to_string();
+            let program = callosum_app::client_settings::own_program()?
+                .display()
+                .to_string();
             registrar = registrar.with_gate(WhoIsAsked::Plugin(program));
         }
         Gate::Shadow => registrar = registrar.with_gate(WhoIsAsked::Shadow),
@@ -443,18 +445,22 @@ fn register(
     }
     let mut outputs = Vec::new();
     for client in wanted {
-        if let Some(path) = callosum_app::clients::plugin(context, client, Scope::from(args.scope))
+        if let Some(path) =
+            callosum_app::client_settings::plugin(context, client, Scope::from(args.scope))
         {
-            let command = callosum_app::clients::command(context, client, Scope::from(args.scope))?;
+            let command =
+                callosum_app::client_settings::command(context, client, Scope::from(args.scope))?;
             let change = registrar.register_plugin(&path, Scope::from(args.scope), &command, doing);
             outputs.push(ClientOutput::of_plugin(client, &path, &change));
             continue;
         }
-        let Some(place) = callosum_app::clients::place(context, client, Scope::from(args.scope))
+        let Some(place) =
+            callosum_app::client_settings::place(context, client, Scope::from(args.scope))
         else {
             continue;
         };
-        let command = callosum_app::clients::command(context, client, Scope::from(args.scope))?;
+        let command =
+            callosum_app::client_settings::command(context, client, Scope::from(args.scope))?;
         let change = registrar.register(&place, &command, doing);
         let gate = match parts.gate {
             Gate::Plugin if place.hooks.gate.is_some() => Some("the gate before /clear"),
@@ -478,15 +484,16 @@ fn register_servers(
     if !parts.mcp {
         return Ok(Vec::new());
     }
-    let registrar = callosum_app::clients::registrar(context);
+    let registrar = callosum_app::client_settings::registrar(context);
     let mut outputs = Vec::new();
     for client in wanted(context, args) {
         let Some(place) =
-            callosum_app::clients::server_place(context, client, Scope::from(args.scope))
+            callosum_app::client_settings::server_place(context, client, Scope::from(args.scope))
         else {
             continue;
         };
-        let server = callosum_app::clients::server(context, client, Scope::from(args.scope))?;
+        let server =
+            callosum_app::client_settings::server(context, client, Scope::from(args.scope))?;
         let change = registrar.register_server(&place, &server, doing);
         outputs.push(ClientOutput::of_server(&place, &change));
     }

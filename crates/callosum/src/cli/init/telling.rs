@@ -5,8 +5,8 @@
 
 use callosum_agents::client::Client;
 use callosum_agents::discover::{Speaks, find_in_path};
-use callosum_app::clients::plugin;
-use callosum_app::init::telling::LeftOutOutput;
+use callosum_app::client_settings::plugin;
+use callosum_app::init::render::LeftOutOutput;
 
 use super::InitArgs;
 use crate::cli::context::Context;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use callosum_app::ledger::at::explain;
 use callosum_app::ledger::entry;
-use callosum_app::moment::Moment;
+use callosum_app::time_arg::Moment;
 use callosum_app::{CommandError, Exit, many};
 use callosum_ledger::past;
 use clap::Args;

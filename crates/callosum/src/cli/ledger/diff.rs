@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use callosum_app::ledger::diff::{DiffOutput, differing, unified};
 use callosum_app::ledger::show;
-use callosum_app::{CommandError, store, task_prefix};
+use callosum_app::{CommandError, open_ledger, task_prefix};
 use clap::Args;
 use serde_json::Value;
 
@@ -31,7 +31,7 @@ pub(crate) struct DiffArgs {
 }
 
 pub(super) fn run(context: &Context, args: &DiffArgs) -> Result<(), CommandError> {
-    let reader = store::reader(context)?;
+    let reader = open_ledger::reader(context)?;
     let id = |text: &str| task_prefix::entry_id(&reader, text);
     let older = show::find(context, &reader, &id(&args.older)?)?.entry;
     let newer = show::find(context, &reader, &id(&args.newer)?)?.entry;

@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 
 use callosum_app::ledger::export::{AT_ONCE, COLUMNS, fields, row};
 use callosum_app::ledger::filter::Filter;
-use callosum_app::{CommandError, store};
+use callosum_app::{CommandError, open_ledger};
 use callosum_ledger::Entry;
 use clap::{Args, ValueEnum};
 
@@ -49,7 +49,7 @@ enum Format {
 pub(super) fn run(context: &Context, args: &ExportArgs) -> Result<(), CommandError> {
     let query =
         Filter::from(&args.filter).query(&context.clock, args.limit.map(NonZeroUsize::get))?;
-    let reader = store::reader(context)?;
+    let reader = open_ledger::reader(context)?;
     if let Format::Csv = args.format {
         context.ui.foreign(&row(COLUMNS))?;
     }
@@ -68,7 +68,7 @@ pub(super) fn run(context: &Context, args: &ExportArgs) -> Result<(), CommandErr
     });
     printed?;
     context.ui.foreign(&text)?;
-    read.map_err(|error| store::unreadable(&error))
+    read.map_err(|error| open_ledger::unreadable(&error))
 }
 
 fn as_text(entry: &Entry, format: Format) -> Result<String, CommandError> {

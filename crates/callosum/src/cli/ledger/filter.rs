@@ -3,7 +3,7 @@
 //! This file has the part with arguments and output; the rest is [`callosum_app::ledger::filter`].
 
 use callosum_app::ledger::filter::Filter;
-use callosum_app::moment::Moment;
+use callosum_app::time_arg::Moment;
 use callosum_arbiter::Mode;
 use clap::Args;
 use clap::builder::PossibleValuesParser;

@@ -3,7 +3,7 @@
 //! The use case is [`callosum_app::ledger::show`].
 
 use callosum_app::ledger::show::{find, kept_with, refused_of};
-use callosum_app::{CommandError, Exit, store, task_prefix};
+use callosum_app::{CommandError, Exit, open_ledger, task_prefix};
 use callosum_ledger::{Answers, ErrorCode, Reader, TaskId};
 use clap::Args;
 
@@ -27,7 +27,7 @@ pub(crate) struct ShowArgs {
 }
 
 pub(super) fn run(context: &Context, args: &ShowArgs) -> Result<(), CommandError> {
-    let reader = store::reader(context)?;
+    let reader = open_ledger::reader(context)?;
     if args.answer {
         let task = match task_prefix::entry_id(&reader, &args.task) {
             Err(error) if error.exit == Exit::No => task_prefix::journal_id(context, &args.task)?,
@@ -53,7 +53,7 @@ pub(super) fn run(context: &Context, args: &ShowArgs) -> Result<(), CommandError
 fn show_answer(context: &Context, reader: &Reader, task: &TaskId) -> Result<(), CommandError> {
     let found = reader
         .find(task)
-        .map_err(|error| store::unreadable(&error))?;
+        .map_err(|error| open_ledger::unreadable(&error))?;
     let kept = match &found {
         Some(found) => kept_with(&found.entry),
         None => refused_of(context, task)?,

@@ -1,11 +1,11 @@
 //! A task as it is printed: as JSON ([`MeshTaskOutput`]), on a line, or whole.
 //!
-//! This file has the part with arguments and output; the rest is [`callosum_app::mesh::shown_task`].
+//! This file has the part with arguments and output; the rest is [`callosum_app::mesh::task_output`].
 
 use std::fmt::Write as _;
 
 use callosum_app::CommandError;
-use callosum_app::mesh::shown_task::{MeshTaskOutput, OutputReceiptOutput, line};
+use callosum_app::mesh::task_output::{MeshTaskOutput, OutputReceiptOutput, line};
 use callosum_evidence::terminal_escape::on_one_line;
 
 use crate::cli::context::Context;

@@ -1,9 +1,9 @@
 //! The acting agent: [`SpeakerArgs`] of the command line, else the client, by its environment.
 //!
-//! This file has the part with arguments and output; the rest is [`callosum_app::mesh::speaker`].
+//! This file has the part with arguments and output; the rest is [`callosum_app::mesh::author_args`].
 
+use callosum_app::mesh::author_args::{MARKS, PERSON};
 use callosum_app::mesh::open;
-use callosum_app::mesh::speaker::{MARKS, PERSON};
 use callosum_app::{CommandError, Exit};
 use callosum_mesh::Author;
 use callosum_mesh::agent::AgentName;

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use callosum_app::mesh::open;
 use callosum_app::mesh::route::{classified, why};
-use callosum_app::mesh::shown_task::line;
 use callosum_app::mesh::task::{done, known, listed, meant, nobody_there, output_warning, written};
+use callosum_app::mesh::task_output::line;
 use callosum_app::{CommandError, shell_word};
 use callosum_mesh::agent::AgentName;
 use callosum_mesh::board::{Command, NewTask};

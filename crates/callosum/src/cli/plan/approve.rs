@@ -1,7 +1,7 @@
 //! `callosum plan approve`: a person's word on calls that wait for it, and the run gone on with.
 
 use callosum_app::plan::history::call_of;
-use callosum_app::plan::own::OwnRun;
+use callosum_app::plan::local_run::OwnRun;
 use callosum_app::{CommandError, Exit};
 use callosum_arbiter::plan_run::{
     CallKey, CallStanding, CallState, Decided, DecisionWord, RunRecord,
@@ -64,6 +64,6 @@ pub(super) fn run(context: &Context, args: &ApproveArgs) -> Result<(), CommandEr
         })
     });
     let records = records.collect();
-    callosum_app::plan::carry::tell(context, &mut taken, records)?;
+    callosum_app::plan::drive::tell(context, &mut taken, records)?;
     carry_on(context, taken)
 }

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use callosum_app::plan::cancel::PATIENCE;
 use callosum_app::plan::history::{left_of, run_to_end, warn_of_foreign};
+use callosum_app::plan::local_run::OwnRun;
 use callosum_app::plan::lock::{RunLock, ask_for_end};
-use callosum_app::plan::own::OwnRun;
-use callosum_app::{CommandError, Exit, store};
+use callosum_app::{CommandError, Exit, open_ledger};
 use callosum_arbiter::plan_run::{
     Answer, Ended, OutcomeWord, RunId, RunJournal as _, RunRecord, SealedJournal,
 };
@@ -61,7 +61,7 @@ pub(super) fn run(context: &Context, args: &CancelArgs) -> Result<(), CommandErr
         context.report.say(&what);
         return Ok(());
     };
-    let ledger = store::open(context)?;
+    let ledger = open_ledger::open(context)?;
     warn_of_foreign(context, &read);
     let outcome = if let Some(ended) = read.state.ended() {
         ended.outcome
@@ -81,7 +81,7 @@ pub(super) fn run(context: &Context, args: &CancelArgs) -> Result<(), CommandErr
             }),
         ];
         let written = journal.tell(&run, &records);
-        written.map_err(|error| store::unwritten(&error))?;
+        written.map_err(|error| open_ledger::unwritten(&error))?;
         OutcomeWord::Cancelled
     };
     lock.end();

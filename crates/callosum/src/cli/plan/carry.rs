@@ -1,6 +1,6 @@
 //! [`carry_on`]: a run carried on by this process, as far as it goes.
 //!
-//! This file has the part with arguments and output; the rest is [`callosum_app::plan::carry`].
+//! This file has the part with arguments and output; the rest is [`callosum_app::plan::drive`].
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -8,17 +8,17 @@ use std::thread;
 
 use callosum_app::capability::outcomes::{OutcomeFile, SeenOutcomes};
 use callosum_app::constitution::governance;
-use callosum_app::plan::carry::{
+use callosum_app::plan::drive::{
     AT_ONCE, CurrentRules, Taken, answers, broken_off, constitution, grant, with_hint_of_provided,
 };
 use callosum_app::plan::history;
+use callosum_app::plan::local_run::OwnRun;
 use callosum_app::plan::lock::RunLock;
-use callosum_app::plan::outcome::PlanRunOutput;
-use callosum_app::plan::own::OwnRun;
 use callosum_app::plan::provider::providers;
+use callosum_app::plan::render::PlanRunOutput;
 use callosum_app::plan::run::unbegun;
 use callosum_app::plan::source::Source;
-use callosum_app::{CommandError, Exit, explain, store, witness};
+use callosum_app::{CommandError, Exit, auto_checkpoint, config_errors, open_ledger};
 use callosum_arbiter::kernel::{Kernel, RunCaps};
 use callosum_arbiter::plan_run::{
     BeginError, NewRun, ReadRun, RunEnd, RunError, RunId, RunMeans, RunRules as _, SealedJournal,
@@ -58,7 +58,7 @@ pub(in crate::cli) fn compiled(
 /// Takes a run that is there already, so that this process may go on with it.
 pub(in crate::cli) fn take(context: &Context, id: &str) -> Result<Taken, CommandError> {
     let run = history::run_of(context, id)?.state.run().clone();
-    let ledger = store::open(context)?;
+    let ledger = open_ledger::open(context)?;
     let Some(lock) = RunLock::take(context, &run)? else {
         let what = format!("another process is executing the run {run}");
         return Err(CommandError::new(Exit::Environment, what).hint(format!(
@@ -129,7 +129,7 @@ pub(in crate::cli) fn begun(
     input: &BTreeMap<String, Value>,
     (limits, caps): (&Limits, RunCaps),
 ) -> Result<Taken, CommandError> {
-    let ledger = store::open(context)?;
+    let ledger = open_ledger::open(context)?;
     let Some(lock) = RunLock::take(context, id)? else {
         return Err(CommandError::new(Exit::Internal, "a new run has a lock"));
     };
@@ -202,7 +202,7 @@ pub(in crate::cli) fn carried(
     rules
         .0
         .revoked()
-        .map_err(|error| explain::governance(&error))?;
+        .map_err(|error| config_errors::governance(&error))?;
     let means = RunMeans {
         rules: &rules,
         rules_seen,
@@ -220,7 +220,7 @@ pub(in crate::cli) fn carried(
     let ended = thread::scope(|scope| {
         let watching = thread::Builder::new().spawn_scoped(scope, || lock.watch(&end, &done));
         watching.map_err(RunError::Thread)?;
-        let ended = witness::during(context, journal.ledger(), || {
+        let ended = auto_checkpoint::during(context, journal.ledger(), || {
             drive(state, &program, &source.text, &means)
         });
         done.cancel();

@@ -2,8 +2,8 @@
 //!
 //! The use case is [`callosum_app::plan::check`].
 
-use callosum_app::plan::carry::{names, with_hint_of_provided};
 use callosum_app::plan::check::{PlanCheckOutput, checked, described, not_ready, text};
+use callosum_app::plan::drive::{names, with_hint_of_provided};
 use callosum_app::plan::proposal::RejectionOutput;
 use callosum_app::plan::source::Source;
 use callosum_app::{CommandError, Exit, capability, many};

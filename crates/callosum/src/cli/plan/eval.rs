@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use callosum_app::plan::answers::Answers;
+use callosum_app::plan::dry_run::{Rehearsal, RulingOutput};
 use callosum_app::plan::eval::{EvalErrorOutput, PlanEvalOutput};
 use callosum_app::plan::parameters::{parameters, unstartable};
-use callosum_app::plan::rehearsal::{Rehearsal, RulingOutput};
 use callosum_app::plan::source::Source;
 use callosum_app::{CommandError, Exit, many};
 use callosum_evidence::terminal_escape::harmless;

@@ -1,9 +1,9 @@
 //! Output of a run's progress, for a person or a program.
 //!
-//! This file has the part with arguments and output; the rest is [`callosum_app::plan::outcome`].
+//! This file has the part with arguments and output; the rest is [`callosum_app::plan::render`].
 
 use callosum_app::plan::history::{run_of, short};
-use callosum_app::plan::outcome::{PlanRunOutput, RunFailureOutput, WaitingOutput};
+use callosum_app::plan::render::{PlanRunOutput, RunFailureOutput, WaitingOutput};
 use callosum_app::plan::source::Source;
 use callosum_app::{CommandError, Exit, many};
 use callosum_arbiter::plan_run::{RunEnd, RunId};

@@ -3,7 +3,7 @@
 //! The use case is [`callosum_app::plan::resume`].
 
 use callosum_app::plan::resume::{SCHEMA_WORK, SaidOf, decided};
-use callosum_app::{CommandError, Exit, capability, store};
+use callosum_app::{CommandError, Exit, capability, open_ledger};
 use callosum_arbiter::plan_run::{DecisionWord, keep};
 use callosum_plan::{CapabilityName, Value};
 use clap::Args;
@@ -67,8 +67,8 @@ pub(super) fn run(context: &Context, args: &ResumeArgs) -> Result<(), CommandErr
         if !found.is_empty() {
             return Err(refuse("it contains what looks like a secret".to_owned()));
         }
-        let value = keep(&callosum_app::plan::carry::answers(context), text);
-        let value = value.map_err(|error| store::disk_failed(&error))?;
+        let value = keep(&callosum_app::plan::drive::answers(context), text);
+        let value = value.map_err(|error| open_ledger::disk_failed(&error))?;
         records.push(decided(call, DecisionWord::Done, Some(value)));
     }
     for key in &args.not_done {
@@ -76,7 +76,7 @@ pub(super) fn run(context: &Context, args: &ResumeArgs) -> Result<(), CommandErr
         records.push(decided(call, DecisionWord::NotDone, None));
     }
     if !records.is_empty() {
-        callosum_app::plan::carry::tell(context, &mut taken, records)?;
+        callosum_app::plan::drive::tell(context, &mut taken, records)?;
     }
     carry_on(context, taken)
 }

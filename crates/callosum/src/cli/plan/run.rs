@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use callosum_app::CommandError;
 use callosum_app::plan::answers::Answers;
-use callosum_app::plan::rehearsal::Rehearsal;
+use callosum_app::plan::dry_run::Rehearsal;
 use callosum_app::plan::run::{some_dollars, some_time};
-use callosum_app::plan::{carry, parameters};
+use callosum_app::plan::{drive, parameters};
 use callosum_app::time_span::milliseconds;
 use callosum_arbiter::budget::Money;
 use callosum_arbiter::kernel::RunCaps;
@@ -112,7 +112,7 @@ pub(super) fn run(context: &Context, args: &RunArgs) -> Result<(), CommandError>
     }
     let options = CompileOptions {
         max_yields: args.max_calls,
-        provided: Some(carry::provided(context)?),
+        provided: Some(drive::provided(context)?),
         ..CompileOptions::default()
     };
     let program = compiled(context, &source, &options)?;

@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 
 use callosum_app::CommandError;
-use callosum_app::plan::delegated::delegated_tasks;
+use callosum_app::plan::delegated_tasks::delegated_tasks;
 use callosum_app::plan::show::{ActionOutput, output};
 use callosum_app::plan::{history, lock};
 use callosum_arbiter::plan_run::tree_of;

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Instant;
 
 use callosum_app::serve::stop::{PATIENCE, PAUSE};
-use callosum_app::{CommandError, Exit, store};
+use callosum_app::{CommandError, Exit, open_ledger};
 use callosum_daemon::Instance;
 
 use super::{Ground, asked, silent};
@@ -28,7 +28,10 @@ pub(super) fn run(ground: &Ground) -> Result<(), CommandError> {
     // It is over when its lock is free.
     loop {
         let ended = Instance::begin(&ground.disk, &folder);
-        if ended.map_err(|error| store::disk_failed(&error))?.is_some() {
+        if ended
+            .map_err(|error| open_ledger::disk_failed(&error))?
+            .is_some()
+        {
             ground.ui.say(&format!("stopped the daemon (pid {pid})"));
             return Ok(());
         }

@@ -5,11 +5,11 @@
 mod text;
 
 use callosum_app::delegate::UNWELL;
+use callosum_app::executor_pool::Roster;
 use callosum_app::mesh::MeshStatus;
-use callosum_app::roster::Roster;
-use callosum_app::status::recent::{failed, recent, unfinished};
+use callosum_app::status::task_history::{failed, recent, unfinished};
 use callosum_app::status::{ExecutorStatus, StatusOutput, TaskStatusOutput, last_cause, looked_up};
-use callosum_app::{CommandError, Exit, many, store, thousands};
+use callosum_app::{CommandError, Exit, many, open_ledger, thousands};
 use callosum_ledger::{LedgerVersion, Reader, day_ahead};
 use clap::Args;
 use serde_json::Value;
@@ -43,15 +43,15 @@ pub(super) fn run(context: &Context, _args: &StatusArgs) -> Result<(), CommandEr
 }
 
 fn gather(context: &Context, times: &LocalTime) -> Result<StatusOutput, CommandError> {
-    let ledger = match store::reader(context) {
+    let ledger = match open_ledger::reader(context) {
         Ok(ledger) => Some(ledger),
         // Everything else can still be shown.
-        Err(_) if store::is_gone(context) => None,
+        Err(_) if open_ledger::is_gone(context) => None,
         Err(error) => return Err(error),
     };
     let roster = Roster::load(context);
     let (stats, last) = match &ledger {
-        Some(ledger) => looked_up(ledger).map_err(|error| store::unreadable(&error))?,
+        Some(ledger) => looked_up(ledger).map_err(|error| open_ledger::unreadable(&error))?,
         None => Default::default(),
     };
     let version = ledger.as_ref().and_then(Reader::version);
@@ -63,7 +63,7 @@ fn gather(context: &Context, times: &LocalTime) -> Result<StatusOutput, CommandE
         .map(ToString::to_string)
         .collect();
     if ledger.is_none() {
-        attention.push(store::GONE.to_owned());
+        attention.push(open_ledger::GONE.to_owned());
     }
     if let Some(found) = version.filter(|version| *version > LedgerVersion::OURS) {
         attention.push(format!(

@@ -25,13 +25,13 @@ pub(crate) use self::plan::usual;
 pub(super) use self::review::review;
 
 use crate::CommandError;
+use crate::config_errors;
 use crate::constitution::governance;
 use crate::context::Context;
-use crate::explain;
+use crate::executor_pool::Roster;
 use crate::model::configured;
-use crate::plan::own::OwnRun;
+use crate::plan::local_run::OwnRun;
 use crate::plan::provider::{Surroundings, failed};
-use crate::roster::Roster;
 
 /// One model, asked for one call.
 struct Inquiry<'c> {
@@ -179,7 +179,7 @@ fn first(context: &Context, call: &ApprovedCall) -> Result<String, ProviderFailu
 
 fn refuse_revoked(context: &Context, id: &str) -> Result<(), ProviderFailure> {
     let revoked = governance(context).revoked();
-    let revoked = revoked.map_err(|error| failed(&explain::governance(&error)))?;
+    let revoked = revoked.map_err(|error| failed(&config_errors::governance(&error)))?;
     let name = format!("agent.{id}");
     if revoked.iter().any(|capability| capability.as_str() == name) {
         let what = format!("`:{name}` was revoked on this machine");

@@ -12,7 +12,7 @@ use callosum_host::process::{Launch, Limits, Run};
 use serde_json::Value;
 
 use crate::context::Context;
-use crate::{CommandError, Exit, clients, store};
+use crate::{CommandError, Exit, client_settings, open_ledger};
 
 /// Time that a hook may take to answer, and a client to print its version.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -38,9 +38,9 @@ pub fn check_program(
         let Ok(found) = context.disk.canonicalize(path) else {
             return true;
         };
-        let own = clients::own_program().ok();
+        let own = client_settings::own_program().ok();
         let own = own.and_then(|own| context.disk.canonicalize(&own).ok());
-        [own, clients::in_path(context)].contains(&Some(found))
+        [own, client_settings::in_path(context)].contains(&Some(found))
     };
     if is_name || path.is_absolute() && (scope == Scope::User || is_own()) {
         return Ok(());
@@ -57,7 +57,7 @@ pub fn untried(context: &Context) -> Option<String> {
     let written = context.scratch().and_then(|scratch| {
         let probe = scratch.path().join("probe");
         let written = context.disk.replace(&probe, b"probe", 0o600);
-        written.map_err(|error| store::disk_failed(&error))
+        written.map_err(|error| open_ledger::disk_failed(&error))
     });
     written
         .err()

@@ -17,7 +17,7 @@ use callosum_arbiter::suggest::nearest;
 use callosum_host::process::SpawnError;
 
 use crate::context::Context;
-use crate::executor::registration_line::registration_line;
+use crate::executor::register_command::registration_line;
 use crate::{CommandError, Exit};
 
 /// The option that names a tool's argument for the prompt.

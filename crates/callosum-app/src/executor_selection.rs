@@ -1,6 +1,6 @@
 //! [`Choice`]: the executor of a task that names none, with the order of preference and the reason.
 //!
-//! A function of the data that the [`Roster`](super::roster::Roster) gathers. Deliberately not
+//! A function of the data that the [`Roster`](super::executor_pool::Roster) gathers. Deliberately not
 //! here: which executors may get tasks at all.
 
 use callosum_agents::registry::EMBEDDED_ID;

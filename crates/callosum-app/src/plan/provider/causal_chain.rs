@@ -12,8 +12,8 @@ use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
 use crate::intent;
-use crate::plan::delegated::delegated_tasks;
-use crate::plan::own::OwnRun;
+use crate::plan::delegated_tasks::delegated_tasks;
+use crate::plan::local_run::OwnRun;
 use crate::plan::provider::{Surroundings, arguments, failed, free, keyed, moment, unfit};
 
 /// Most records that one call is answered with.

@@ -12,8 +12,8 @@ use callosum_host::disk::EntryKind;
 
 use crate::context::Context;
 use crate::plan::history;
+use crate::plan::local_run::OwnRun;
 use crate::plan::lock::RunLock;
-use crate::plan::own::OwnRun;
 
 /// Removes this machine's files of runs of this project that have no record, or are over, and
 /// unfinished files of any run.

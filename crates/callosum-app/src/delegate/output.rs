@@ -10,9 +10,9 @@ use callosum_ledger::{Entry, TaskId};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::delegate::advice::{advice, parted};
+use crate::delegate::hints::{advice, parted};
 use crate::delegate::whole::Whole;
-use crate::failure::ErrorOutput;
+use crate::json_error::ErrorOutput;
 
 /// `callosum delegate --json`: one task.
 #[derive(Debug, JsonSchema, Serialize)]

@@ -13,7 +13,7 @@ use callosum_ledger::checkpoint::{
 };
 
 use crate::context::Context;
-use crate::{CommandError, Exit, many, store};
+use crate::{CommandError, Exit, many, open_ledger};
 
 /// Interval between checkpoints of a long run.
 const EVERY: Duration = Duration::from_mins(1);
@@ -103,7 +103,7 @@ pub fn make_and_tell(context: &Context, begin: Begin) -> Result<Option<Made>, Co
 }
 
 fn tell(ledger: &Ledger, made: &Made) -> Result<(), CommandError> {
-    store::record(ledger, made.event())
+    open_ledger::record(ledger, made.event())
 }
 
 fn open(context: &Context) -> Result<Ledger, CommandError> {
@@ -113,7 +113,7 @@ fn open(context: &Context) -> Result<Ledger, CommandError> {
         context.clock.clone(),
         context.ids.clone(),
     )
-    .map_err(|error| store::unopened(&error))
+    .map_err(|error| open_ledger::unopened(&error))
 }
 
 /// Says that what vouched for the journal so far is gone, where it is.
@@ -137,7 +137,7 @@ fn warn(context: &Context, error: &CommandError) {
 pub fn unmade(error: &CheckpointError) -> CommandError {
     let explained = |exit| CommandError::because(exit, "cannot make a checkpoint", error);
     match error {
-        CheckpointError::Disk(error) => store::disk_failed(error),
+        CheckpointError::Disk(error) => open_ledger::disk_failed(error),
         CheckpointError::Key(error) => unkeyed(error),
         CheckpointError::Lock(_) | CheckpointError::NoRandomness { .. } => {
             explained(Exit::Environment)
@@ -153,7 +153,7 @@ pub fn unmade(error: &CheckpointError) -> CommandError {
 pub fn unkeyed(error: &KeyError) -> CommandError {
     let explained = CommandError::from_error(Exit::Environment, error);
     match error {
-        KeyError::Disk(error) => store::disk_failed(error),
+        KeyError::Disk(error) => open_ledger::disk_failed(error),
         KeyError::Exposed { path, .. } => explained.hint(format!(
             "run chmod 600 '{0}'; if others may have read it, then: callosum audit checkpoint --new-key",
             path.display()

@@ -10,9 +10,9 @@ use serde::Deserialize;
 use crate::context::Context;
 use crate::delegate::detached::detach;
 use crate::delegate::options::{DelegateOptions, KindName, LEAST_BUDGET};
-use crate::delegate::report::Handed;
-use crate::delegate::{delegate, telling};
-use crate::{CommandError, Exit, witness};
+use crate::delegate::output::Handed;
+use crate::delegate::{delegate, render};
+use crate::{CommandError, Exit, auto_checkpoint};
 
 // Models read the docs of this type in the schema of a tool, so that each word counts.
 #[expect(
@@ -60,7 +60,7 @@ pub fn handed(context: &Context, wanted: Wanted) -> Result<String, CommandError>
         return Ok(format!("[run {}]\n", detach(context, &options)?));
     }
     let report = delegate(context, &options);
-    witness::after(context);
+    auto_checkpoint::after(context);
     match report?.tasks.first() {
         Some(task) => text(task, options.budget),
         None => Err(CommandError::new(Exit::Internal, "the run has no result")),
@@ -97,7 +97,7 @@ fn text(task: &TaskReport, budget: Option<u64>) -> Result<String, CommandError> 
         reused,
     } = &task.status
     else {
-        let (error, details) = telling::failure(task, "");
+        let (error, details) = render::failure(task, "");
         // The lines are the executor's.
         let details = quote::lines(&details);
         return Err(details.lines().fold(error, CommandError::cause));

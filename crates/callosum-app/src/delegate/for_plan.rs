@@ -4,8 +4,8 @@ use callosum_arbiter::delegation::TaskStatus;
 use callosum_ledger::Entry;
 
 use crate::context::Context;
-use crate::delegate::handed::{Wanted, options};
-use crate::delegate::{delegate, telling};
+use crate::delegate::for_client::{Wanted, options};
+use crate::delegate::{delegate, render};
 use crate::{CommandError, Exit};
 
 /// Delegates one task, and returns its ledger entry.
@@ -24,7 +24,7 @@ pub fn planned(context: &Context, wanted: Wanted) -> Result<Entry, CommandError>
     if let TaskStatus::Committed { entry, .. } = &task.status {
         Ok((**entry).clone())
     } else {
-        let (error, details) = telling::failure(task, "");
+        let (error, details) = render::failure(task, "");
         Err(details.lines().fold(error, CommandError::cause))
     }
 }

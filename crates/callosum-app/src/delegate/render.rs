@@ -7,8 +7,8 @@ use callosum_client::intervention::{Ran, Runner, Watcher};
 use callosum_ledger::ErrorCode;
 
 use crate::context::Context;
-use crate::delegate::report::DelegateOutput;
-use crate::failure::ErrorOutput;
+use crate::delegate::output::DelegateOutput;
+use crate::json_error::ErrorOutput;
 use crate::watch::fix_line;
 use crate::{CommandError, Exit};
 

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::context::Context;
-use crate::plan::carry::answers;
+use crate::plan::drive::answers;
 use crate::plan::source::{FindingOutput, Source};
 use crate::{capability, many};
 

@@ -10,7 +10,7 @@ use callosum_agents::registry::Executor;
 use callosum_agents::template::Template;
 
 use crate::executor::register::add;
-use crate::executor::registration_line::{bounds, worded};
+use crate::executor::register_command::{bounds, worded};
 
 /// Options that an entry has at most one value of.
 pub const SINGLE: [&str; 6] = [

@@ -42,7 +42,7 @@ pub fn project(error: &ProjectError) -> CommandError {
         ProjectError::Homes(_) => CommandError::from_error(Exit::Environment, error)
             .hint("set HOME, or CALLOSUM_HOME and CALLOSUM_CONFIG, to absolute paths"),
         ProjectError::Trust(error) => trust(error),
-        ProjectError::Disk(error) => crate::store::disk_failed(error),
+        ProjectError::Disk(error) => crate::open_ledger::disk_failed(error),
     }
 }
 
@@ -67,7 +67,7 @@ fn state_file(error: &StateFileError, again: &str) -> CommandError {
             pasted(path),
             pasted(&path.with_added_extension("damaged"))
         )),
-        StateFileError::Disk(error) => crate::store::disk_failed(error),
+        StateFileError::Disk(error) => crate::open_ledger::disk_failed(error),
         StateFileError::Lock(_) => explained,
     }
 }
@@ -92,7 +92,7 @@ pub fn governance(error: &GovernanceError) -> CommandError {
         }
         GovernanceError::File { path, .. } => CommandError::from_error(Exit::Environment, error)
             .hint(format!("callosum constitution check {}", pasted(path))),
-        GovernanceError::Disk(error) => crate::store::disk_failed(error),
+        GovernanceError::Disk(error) => crate::open_ledger::disk_failed(error),
         GovernanceError::Key(_) | GovernanceError::Lock(_) => {
             CommandError::from_error(Exit::Environment, error)
         }
@@ -107,7 +107,7 @@ pub fn set(error: &SetError) -> CommandError {
         SetError::Edit(_) | SetError::Foreign { .. } => {
             CommandError::from_error(Exit::Environment, error)
         }
-        SetError::Disk(error) => crate::store::disk_failed(error),
+        SetError::Disk(error) => crate::open_ledger::disk_failed(error),
     }
 }
 

@@ -10,9 +10,9 @@ use serde::Serialize;
 
 use crate::constitution::governance;
 use crate::context::Context;
-use crate::plan::carry::constitution;
+use crate::plan::drive::constitution;
 use crate::plan::source::Source;
-use crate::{CommandError, capability, explain};
+use crate::{CommandError, capability, config_errors};
 
 /// The kernel's ruling on one call.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -59,7 +59,7 @@ impl Rehearsal {
                 tier: TrustTier::OWN,
                 allowed: Allowlist::parse(&names).map_err(CommandError::internal)?,
                 caps,
-                revoked: revoked.map_err(|error| explain::governance(&error))?,
+                revoked: revoked.map_err(|error| config_errors::governance(&error))?,
                 ..Standing::default()
             },
             plan_hash: Checksum::of(source.text.as_bytes()).to_string(),

@@ -12,8 +12,8 @@ use serde::Serialize;
 use crate::capability::accepted::AcceptedManifests;
 use crate::capability::outcomes::OutcomesOutput;
 use crate::context::Context;
-use crate::kept_tools::KeptTools;
-use crate::roster::Roster;
+use crate::executor_pool::Roster;
+use crate::tool_schema_cache::KeptTools;
 use crate::{CommandError, Exit};
 
 /// One capability.

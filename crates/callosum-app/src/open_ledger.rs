@@ -13,7 +13,7 @@ use callosum_ledger::{
 };
 
 use crate::context::Context;
-use crate::{CommandError, Exit, shell_word, witness};
+use crate::{CommandError, Exit, auto_checkpoint, shell_word};
 
 /// Time to wait for another process that changes the same file (Seed CAL §5.3).
 const LOCK_TIMEOUT: Duration = Duration::from_millis(1500);
@@ -225,7 +225,8 @@ pub fn compress_archives(context: &Context) {
 /// Returns the options that the ledger is written with, and the number of records that its journal
 /// must have.
 fn options(context: &Context) -> Result<LedgerOptions, DiskError> {
-    let signed = witness::of(context).signed_records(&context.disk, &context.ledger_paths())?;
+    let signed =
+        auto_checkpoint::of(context).signed_records(&context.disk, &context.ledger_paths())?;
     Ok(LedgerOptions {
         signed,
         ..context.project.settings.ledger_options()

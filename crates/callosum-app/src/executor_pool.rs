@@ -12,11 +12,11 @@ use callosum_arbiter::suggest::nearest;
 use callosum_config::{ExecutorSettings, Subject, Trust};
 use callosum_host::FileLock;
 
-use crate::choice::{Candidate, Choice};
 use crate::context::Context;
 use crate::executor::registration_line;
-use crate::lack::Lack;
-use crate::{CommandError, Exit, explain, store};
+use crate::executor_readiness::Lack;
+use crate::executor_selection::{Candidate, Choice};
+use crate::{CommandError, Exit, config_errors, open_ledger};
 
 /// Executors that may get tasks, in the order of preference.
 pub struct Roster<'a> {
@@ -36,7 +36,7 @@ impl<'a> Roster<'a> {
 
     /// Reads the registry, to change it: others wait until this is dropped.
     pub fn load_for_change(context: &'a Context) -> Result<Self, CommandError> {
-        let lock = store::lock(context, "registry")?;
+        let lock = open_ledger::lock(context, "registry")?;
         Self::read(context, Some(lock))
     }
 
@@ -102,7 +102,7 @@ impl<'a> Roster<'a> {
         let fingerprint = executor.fingerprint_in(&self.context.disk, root, home.as_deref());
         fingerprint
             .map(Subject::Executor)
-            .map_err(|error| store::disk_failed(&error))
+            .map_err(|error| open_ledger::disk_failed(&error))
     }
 
     /// Whether one that is not trusted was, while the files of the project that it names held
@@ -249,7 +249,7 @@ impl<'a> Roster<'a> {
         self.trust
             .record(subject)
             .and_then(|()| self.trust.record(entry))
-            .map_err(|error| explain::trust(&error))
+            .map_err(|error| config_errors::trust(&error))
     }
 
     /// Lets this machine start it no more.
@@ -259,7 +259,7 @@ impl<'a> Roster<'a> {
         self.trust
             .forget(subject)
             .and_then(|()| self.trust.forget(entry))
-            .map_err(|error| explain::trust(&error))
+            .map_err(|error| config_errors::trust(&error))
     }
 
     /// Writes the registry.

@@ -11,12 +11,12 @@
 
 #![forbid(unsafe_code)]
 
-mod answer;
 mod caller;
-mod lines;
-mod place;
+mod framing;
+mod output_budget;
 mod run;
 mod server;
 mod tools;
+mod working_dir;
 
 pub use self::run::run;

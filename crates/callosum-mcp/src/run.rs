@@ -18,7 +18,7 @@ use signal_hook::{
 };
 use tokio::{runtime, sync::Notify};
 
-use super::{lines::Lines, server::Server};
+use super::{framing::Lines, server::Server};
 use callosum_app::report::Reporter;
 use callosum_app::{CommandError, Exit};
 use callosum_config::Environment;

@@ -22,8 +22,8 @@ use tokio::{
 
 use super::{
     caller::caller,
-    place,
     tools::{self, Tool},
+    working_dir,
 };
 use callosum_app::context::{Asked, Context, Telling};
 use callosum_app::report::Reporter;
@@ -246,7 +246,7 @@ async fn roots(context: &RequestContext<RoleServer>) -> Option<PathBuf> {
         .await
         .ok()?
         .ok()?;
-    place::folder(roots.roots.iter().map(|root| root.uri.as_str()))
+    working_dir::folder(roots.roots.iter().map(|root| root.uri.as_str()))
 }
 
 /// Sends progress to the client until there is no more. A slow client only gets the latest line.

@@ -21,7 +21,7 @@ use crate::client_settings::ClientOutput;
 use crate::context::Context;
 use crate::init::render::LeftOutOutput;
 use crate::instructions::InstructionsOutput;
-use crate::zoning::ZoneOutput;
+use crate::zone_report::ZoneOutput;
 use crate::{CommandError, config_errors, many, open_ledger};
 
 /// Free space under which `init` warns (REQ-DEP-004).

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::context::Context;
 use crate::init::InitOutput;
-use crate::{many, zoning};
+use crate::{many, zone_report};
 
 /// An installed client whose settings were not touched.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
@@ -35,7 +35,7 @@ pub fn tell_clients(context: &Context, output: &InitOutput) {
 
 /// Tells which files the zones have now, and of those that were there before.
 pub fn tell_zones(context: &Context, zones: &[Surveyed]) {
-    let created: Vec<&str> = zoning::created(zones).collect();
+    let created: Vec<&str> = zone_report::created(zones).collect();
     if !created.is_empty() {
         let folders = by_folder(&created);
         context
@@ -43,7 +43,7 @@ pub fn tell_zones(context: &Context, zones: &[Surveyed]) {
             .say(&format!("created the session files: {folders}"));
         context.report.detail(&format!("  {}", created.join(" ")));
     }
-    zoning::tell(context, zones);
+    zone_report::tell(context, zones);
 }
 
 /// Files as a person overlooks them: those of a folder are counted.

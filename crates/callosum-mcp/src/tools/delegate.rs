@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{Effect, Tool, prepared, read, schema};
-use crate::answer;
+use crate::output_budget;
 use callosum_app::CommandError;
 use callosum_app::context::Context;
 use callosum_app::delegate::{Wanted, handed};
@@ -20,5 +20,5 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
     let wanted: Wanted = read(arguments)?;
     prepared(context)?;
     let text = handed(context, wanted)?;
-    Ok(answer::cut(&text, answer::MOST))
+    Ok(output_budget::cut(&text, output_budget::MOST))
 }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{Effect, Tool, needed, read, schema};
-use crate::answer;
+use crate::output_budget;
 use callosum_app::context::Context;
 use callosum_app::mesh::discovery::listed;
 use callosum_app::mesh::{asking, open};
@@ -66,6 +66,6 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
             format!("{} at {at}:\n{content}", found.source)
         })
         .collect();
-    let text = answer::fitted(&all, answer::USUAL, "discoveries");
+    let text = output_budget::fitted(&all, output_budget::USUAL, "discoveries");
     Ok(format!("{NOTICE}{text}"))
 }

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{Effect, Tool, noted, read, schema};
-use crate::answer;
+use crate::output_budget;
 use callosum_app::CommandError;
 use callosum_app::context::Context;
 use callosum_app::find::{Narrowing, passages};
@@ -45,6 +45,6 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
     if found.is_empty() {
         return Ok("no matches\n".to_owned());
     }
-    let budget = answer::budget(arguments.budget);
+    let budget = output_budget::budget(arguments.budget);
     Ok(noted(&found, budget, "passages"))
 }

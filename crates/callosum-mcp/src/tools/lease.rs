@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{Effect, Tool, needed, read, schema};
-use crate::answer;
+use crate::output_budget;
 use callosum_app::context::Context;
 use callosum_app::mesh::lease::{LeaseOutput, absolute, listed};
 use callosum_app::mesh::{asking, open};
@@ -56,7 +56,7 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
                 return Ok("no leases\n".to_owned());
             }
             let leases: Vec<String> = leases.iter().map(text_of).collect();
-            let text = answer::fitted(&leases, answer::USUAL, "leases");
+            let text = output_budget::fitted(&leases, output_budget::USUAL, "leases");
             Ok(format!("{NOTICE}{text}"))
         }
         Deed::Take => {

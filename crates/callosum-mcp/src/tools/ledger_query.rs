@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{Effect, Tool, noted, prepared, read, schema};
-use crate::answer;
+use crate::output_budget;
 use callosum_app::CommandError;
 use callosum_app::context::Context;
 use callosum_app::ledger::{Filter, as_text, entries, entry_of};
@@ -40,10 +40,10 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
     prepared(context)?;
     if let Some(task) = &arguments.task {
         let text = as_text(&entry_of(context, task)?, true);
-        let budget = arguments
-            .budget
-            .map_or(answer::MOST, |most| answer::budget(Some(most)));
-        return Ok(answer::cut(&format!("{NOTICE}{text}"), budget));
+        let budget = arguments.budget.map_or(output_budget::MOST, |most| {
+            output_budget::budget(Some(most))
+        });
+        return Ok(output_budget::cut(&format!("{NOTICE}{text}"), budget));
     }
     let since = arguments.since.as_deref();
     let filter = Filter::of(arguments.executor, arguments.text, since)?;
@@ -53,5 +53,9 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
         return Ok("no entry matches\n".to_owned());
     }
     let pieces: Vec<String> = found.iter().map(|entry| as_text(entry, false)).collect();
-    Ok(noted(&pieces, answer::budget(arguments.budget), "entries"))
+    Ok(noted(
+        &pieces,
+        output_budget::budget(arguments.budget),
+        "entries",
+    ))
 }

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{Effect, Tool, addressee, needed, read, schema};
-use crate::answer;
+use crate::output_budget;
 use callosum_app::context::Context;
 use callosum_app::mesh::message::{acknowledge, undeliverable, unread};
 use callosum_app::mesh::{asking, open};
@@ -91,13 +91,13 @@ fn shown(mut unread: Vec<Message>) -> (String, Vec<Message>, usize) {
         let content = quote::lines(&message.content);
         let piece = format!("{} at {}:\n{content}", message.from, message.timestamp);
         let with = format!("{text}{piece}");
-        let is_too_long = estimate(&with) > answer::MOST;
+        let is_too_long = estimate(&with) > output_budget::MOST;
         if is_too_long && fits > 0 {
             break;
         }
         fits += 1;
         if is_too_long {
-            text = answer::cut(&piece, answer::MOST);
+            text = output_budget::cut(&piece, output_budget::MOST);
             break;
         }
         text = with;

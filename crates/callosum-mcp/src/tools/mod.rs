@@ -24,7 +24,7 @@ use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::{Map, Value};
 
 use self::arguments::{addressee, agent, needed, read};
-use super::answer::fitted;
+use super::output_budget::fitted;
 use callosum_app::context::Context;
 use callosum_app::{CommandError, Exit};
 

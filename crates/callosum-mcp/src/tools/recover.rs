@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{Effect, Tool, prepared, read, schema};
-use crate::answer;
+use crate::output_budget;
 use callosum_app::context::Context;
 use callosum_app::session::{RecoverOptions, recover};
 use callosum_app::{CommandError, Exit};
@@ -57,9 +57,11 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
     }
     // The levels below keep to their own budget.
     Ok(if level == 3 {
-        answer::cut(
+        output_budget::cut(
             &quote::attributed("Session notes of this project", &text),
-            budget.map_or(answer::MOST, |most| answer::budget(Some(most))),
+            budget.map_or(output_budget::MOST, |most| {
+                output_budget::budget(Some(most))
+            }),
         )
     } else {
         text

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{Effect, Tool, prepared, read, schema};
-use crate::answer;
+use crate::output_budget;
 use callosum_app::context::Context;
 use callosum_app::executor::runs;
 use callosum_app::{CommandError, Exit};
@@ -57,7 +57,7 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
         }
         (Some(run), Some(Action::Fetch) | None) => fetched(context, run)?,
     };
-    Ok(answer::cut(&text, answer::MOST))
+    Ok(output_budget::cut(&text, output_budget::MOST))
 }
 
 fn listed(context: &Context) -> Result<String, CommandError> {

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{Effect, Tool, agent, needed, read, schema};
-use crate::answer;
+use crate::output_budget;
 use callosum_app::CommandError;
 use callosum_app::context::Context;
 use callosum_app::mesh::asking;
@@ -68,7 +68,7 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
                 return Ok(format!("no pending tasks for {whose}\n"));
             }
             let tasks: Vec<String> = tasks.iter().map(text_of).collect();
-            let text = answer::fitted(&tasks, answer::USUAL, "tasks");
+            let text = output_budget::fitted(&tasks, output_budget::USUAL, "tasks");
             return Ok(format!("{NOTICE}{text}"));
         }
         Deed::Add => {
@@ -110,7 +110,10 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
     };
     let task = done(context, &voice, order, id.as_deref())?;
     let text = task.as_ref().map(text_of).unwrap_or_default();
-    Ok(answer::cut(&format!("{NOTICE}{text}"), answer::MOST))
+    Ok(output_budget::cut(
+        &format!("{NOTICE}{text}"),
+        output_budget::MOST,
+    ))
 }
 
 /// A task as a model reads it: what is known of it, and behind marks what others wrote.

@@ -14,7 +14,7 @@ use callosum_config::Environment;
 use clap::Command;
 
 use super::context::Context;
-use super::spelling;
+use super::legacy_args;
 use crate::ui::{PrintOptions, Terminal, Ui};
 
 /// The word that is no command of help, since people do not run it.
@@ -242,7 +242,7 @@ fn option_with_value<'c>(
     program: &'c Command,
     word: &str,
 ) -> Option<&'c str> {
-    if spelling::takes_a_value(word) {
+    if legacy_args::takes_a_value(word) {
         return Some("");
     }
     let name = word.strip_prefix("--").filter(|name| !name.is_empty())?;

@@ -10,7 +10,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{spelling, tree};
+use super::{legacy_args, tree};
 
 /// A command as a page writes it, and where.
 #[derive(Debug)]
@@ -77,7 +77,7 @@ fn words(text: &str) -> Option<Vec<String>> {
 
 /// Returns why a whole command does not parse.
 fn refused(words: Vec<String>) -> Option<String> {
-    let words = spelling::as_verbs(words.into_iter().map(Into::into).collect());
+    let words = legacy_args::as_verbs(words.into_iter().map(Into::into).collect());
     if super::groups::topic(&words, tree()).is_some() {
         return None;
     }

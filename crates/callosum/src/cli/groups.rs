@@ -6,7 +6,7 @@
 use std::ffi::OsString;
 use std::fmt::Write as _;
 
-use super::spelling;
+use super::legacy_args;
 
 /// Commands that serve one purpose.
 #[derive(Debug)]
@@ -151,7 +151,7 @@ fn described(command: clap::Command, about: &'static str) -> clap::Command {
 /// Returns the page for `callosum help TOPIC`, if the topic is the name of a group. For a name that a command has as well,
 /// it is the command's page with the rest of the group below.
 pub(super) fn topic(arguments: &[OsString], mut program: clap::Command) -> Option<String> {
-    let (verb, rest) = spelling::verb_and_rest(arguments)?;
+    let (verb, rest) = legacy_args::verb_and_rest(arguments)?;
     let [word] = rest else {
         return None;
     };

@@ -9,7 +9,7 @@ use callosum_app::thousands;
 use callosum_client::hook::tokens::added;
 use callosum_host::DiskError;
 
-use super::clients;
+use super::client_settings;
 use super::context::Context;
 use super::local_time::LocalTime;
 
@@ -55,7 +55,7 @@ pub(super) fn line(added: &[HookTokens]) -> Option<String> {
             format!(
                 "added {} tokens in the last session ({}), {} today",
                 thousands(added.session_tokens),
-                clients::label_of(&added.client),
+                client_settings::label_of(&added.client),
                 thousands(added.today_tokens)
             )
         })

@@ -7,34 +7,35 @@ mod agreement;
 mod audit;
 mod bead;
 mod capability;
-mod clients;
+mod client_settings;
 mod complete;
 mod completions;
 mod config;
 mod constitution;
 mod context;
-mod continuity;
 pub(crate) mod delegate;
 mod delegation;
 mod doctor;
 #[cfg(test)]
 mod documented_commands;
 pub(crate) mod executor;
-mod failure;
 pub(crate) mod find;
 mod generate;
 mod goal;
 mod groups;
 mod guard;
-mod guarding;
+mod guard_hooks;
 mod hook;
 mod hook_tokens;
 mod init;
 mod intent;
 mod interrupt;
+mod json_error;
 pub(crate) mod ledger;
+mod legacy_args;
 mod local_time;
 mod mcp;
+mod mcp_registration;
 pub(crate) mod mesh;
 mod metrics;
 mod model;
@@ -45,20 +46,19 @@ mod reference;
 mod replay;
 mod schema;
 mod serve;
-mod serving;
 pub(crate) mod session;
+mod session_hooks;
 mod shell;
 mod snapshot;
-mod spelling;
 mod status;
 mod suggestion;
 mod text_input;
 mod trust;
 mod undo;
 mod uninstall;
-mod verification;
+mod verify;
 mod watch;
-mod zoning;
+mod zone_report;
 
 pub(crate) use self::context::Context;
 
@@ -263,9 +263,9 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
     if complete::run(&arguments) {
         return ExitCode::SUCCESS;
     }
-    let arguments = spelling::as_verbs(arguments);
+    let arguments = legacy_args::as_verbs(arguments);
     // Help and errors of the parser are printed before it has read this option.
-    spelling::color(&arguments).choice().write_global();
+    legacy_args::color(&arguments).choice().write_global();
     if let Some(page) = groups::topic(&arguments, tree()) {
         return ended(Ui::plain(false).data(&page));
     }
@@ -276,8 +276,8 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
         Ok(parsed) => parsed,
         Err(mut error) => {
             suggestion::suggest_nearest(&mut error, &arguments, &tree());
-            return match failure::misused(&arguments, &error) {
-                Ok(()) => ExitCode::from(failure::exit_of(&error)),
+            return match json_error::misused(&arguments, &error) {
+                Ok(()) => ExitCode::from(json_error::exit_of(&error)),
                 Err(unsaid) => ExitCode::from(unsaid.exit as u8),
             };
         }
@@ -326,7 +326,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
             );
             print_error(&error);
             if !is_server {
-                failure::print(ui, &error);
+                json_error::print(ui, &error);
             }
             ExitCode::from(error.exit as u8)
         }

@@ -20,9 +20,9 @@ use callosum_session::system::to_lift;
 use callosum_session::trajectory::Agent;
 use clap::Args;
 
-use super::clients::{ClientName, ScopeName};
+use super::client_settings::{ClientName, ScopeName};
 use super::context::Context;
-use super::{agreement, clients};
+use super::{agreement, client_settings};
 
 /// Remove Callosum from coding agents, and its files from the project
 ///
@@ -115,7 +115,7 @@ fn perform(
     args: &UninstallArgs,
     doing: Doing,
 ) -> Result<UninstallOutput, CommandError> {
-    clients::check_folders(context, &wanted(args))?;
+    client_settings::check_folders(context, &wanted(args))?;
     let registrar = callosum_app::client_settings::registrar(context);
     let is_there = |output: &ClientOutput| output.change != "absent";
     let (places, servers) = places(context, args)?;

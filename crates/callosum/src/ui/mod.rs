@@ -4,11 +4,11 @@
 //! `CLICOLOR_FORCE` decide whether colors are shown; progress is shown only if stderr is a
 //! terminal. The commands decide on the content.
 
+mod command_error;
 mod document;
-mod failure;
-mod harmless_json;
+mod escaped_json;
 mod list;
-mod number;
+mod plural;
 mod progress;
 mod reporter;
 mod table;
@@ -29,9 +29,9 @@ use callosum_app::CommandError;
 use callosum_evidence::terminal_escape::{harmless, visible};
 
 pub(crate) use self::{
-    failure::{print_error, unprinted},
+    command_error::{print_error, unprinted},
     list::List,
-    number::at_least_one,
+    plural::at_least_one,
     progress::Progress,
     table::Table,
     terminal::{PrintOptions, Terminal},
@@ -172,7 +172,7 @@ impl Ui {
     ///
     /// What another program reads is printed as it is made, and never held as a whole.
     pub(crate) fn json_data(self, value: &impl serde::Serialize) -> Result<(), CommandError> {
-        let mut out = harmless_json::Writer(io::BufWriter::new(stdout().lock()));
+        let mut out = escaped_json::Writer(io::BufWriter::new(stdout().lock()));
         serde_json::to_writer_pretty(&mut out, value).map_err(|error| {
             if error.is_io() {
                 unprinted(error.into())

@@ -4,7 +4,7 @@ use callosum_app::CommandError;
 use clap::Args;
 
 use crate::cli::context::Context;
-use crate::cli::verification;
+use crate::cli::verify;
 
 /// Verify the audit journal against its checkpoints and the ledger
 ///
@@ -17,5 +17,5 @@ Examples:
 pub(crate) struct VerifyArgs {}
 
 pub(super) fn run(context: &Context) -> Result<(), CommandError> {
-    verification::run(context, false)
+    verify::run(context, false)
 }

@@ -3,7 +3,7 @@
 //! The use case is [`callosum_app::delegate`].
 
 mod analysis;
-mod telling;
+mod render;
 
 pub(crate) use self::analysis::AnalysisArgs;
 
@@ -23,7 +23,7 @@ use callosum_app::{CommandError, Exit};
 use callosum_arbiter::{Kind, Mode, Priority, Share, kind_name};
 use clap::{Args, Parser, ValueEnum};
 
-use self::telling::tell;
+use self::render::tell;
 use super::context::Context;
 use crate::ui::Ui;
 

@@ -6,7 +6,7 @@ use callosum_app::doctor::command_files::{FOLDER, MOST_NAMED, files, first_stopp
 use callosum_app::doctor::{Checks, Outcome};
 use callosum_app::{client_settings, shell_word};
 
-use crate::cli::clients::ClientName;
+use crate::cli::client_settings::ClientName;
 use crate::cli::context::Context;
 
 /// Names the files; says nothing if there are none.

@@ -10,7 +10,7 @@ use callosum_app::{CommandError, Exit, many};
 use clap::ValueEnum as _;
 use jiff::Timestamp;
 
-use crate::cli::clients::ClientName;
+use crate::cli::client_settings::ClientName;
 use crate::cli::context::Context;
 use crate::cli::guard::each_decision;
 use crate::cli::hook_tokens;

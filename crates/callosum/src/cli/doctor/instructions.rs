@@ -11,7 +11,7 @@ use callosum_app::doctor::{Checks, Outcome};
 use callosum_app::instructions::AGENTS;
 use callosum_app::many;
 
-use crate::cli::clients;
+use crate::cli::client_settings;
 use crate::cli::context::Context;
 
 pub(super) fn check(context: &Context, checks: &mut Checks) {
@@ -20,7 +20,7 @@ pub(super) fn check(context: &Context, checks: &mut Checks) {
         return;
     }
     let has_agents = matches!(text(AGENTS), Ok(Some(_)));
-    let clients = clients::installed(context);
+    let clients = client_settings::installed(context);
     let all: Vec<Sources> = clients
         .into_iter()
         .map(|client| sources(context, client, has_agents))

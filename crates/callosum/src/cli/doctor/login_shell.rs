@@ -10,12 +10,12 @@ use callosum_app::hook_probe;
 use callosum_host::process;
 use callosum_host::process::Launch;
 
-use crate::cli::clients;
+use crate::cli::client_settings;
 use crate::cli::context::Context;
 
 /// Runs the check if a coding agent is installed and there is such a shell.
 pub(super) fn check(context: &Context, checks: &mut Checks) {
-    if clients::installed(context).is_empty() {
+    if client_settings::installed(context).is_empty() {
         return;
     }
     let all = context.environment.iter();

@@ -9,12 +9,12 @@ mod login_shell;
 mod text;
 
 use callosum_app::doctor::{Checks, DoctorOutput, check_configuration};
-use callosum_app::{CommandError, Exit, meshing};
+use callosum_app::{CommandError, Exit, mesh_health};
 use clap::Args;
 
 use super::context::Context;
 use super::local_time::LocalTime;
-use super::{continuity, guarding, serving, zoning};
+use super::{guard_hooks, mcp_registration, session_hooks, zone_report};
 
 /// Check the setup and print each problem with the command that fixes it
 ///
@@ -41,15 +41,15 @@ pub(super) fn run(context: &Context, _args: &DoctorArgs) -> Result<(), CommandEr
     callosum_app::doctor::executors::check(context, &mut checks);
     callosum_app::doctor::executors::check_confinement(context, &mut checks);
     login_shell::check(context, &mut checks);
-    guarding::check(context, &mut checks);
+    guard_hooks::check(context, &mut checks);
     heartbeat::check(context, &mut checks);
     heartbeat::check_tokens(context, &times, &mut checks);
     command_files::check(context, &mut checks);
-    serving::check(context, &mut checks);
-    continuity::check(context, &mut checks);
-    zoning::check(context, &mut checks);
+    mcp_registration::check(context, &mut checks);
+    session_hooks::check(context, &mut checks);
+    zone_report::check(context, &mut checks);
     instructions::check(context, &mut checks);
-    meshing::check(context, &mut checks);
+    mesh_health::check(context, &mut checks);
     callosum_app::doctor::search::check(context, &mut checks);
     callosum_app::doctor::machine::check_needs(&mut checks);
     drop(progress);

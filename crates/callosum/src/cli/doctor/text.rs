@@ -12,7 +12,7 @@ use callosum_evidence::terminal_escape::on_one_line;
 use clap::ValueEnum as _;
 use owo_colors::OwoColorize as _;
 
-use crate::cli::clients::ClientName;
+use crate::cli::client_settings::ClientName;
 use crate::cli::local_time::LocalTime;
 
 /// Returns the problems, the worst first, each with the command that fixes it, and a verdict; without a problem, what is

@@ -8,7 +8,7 @@ mod enable;
 mod list;
 mod register;
 mod remove;
-mod renewal;
+mod reregister;
 pub(crate) mod runs;
 pub(super) mod scout;
 

@@ -25,7 +25,7 @@ use callosum_app::{CommandError, Exit, open_ledger};
 use clap::{ArgGroup, Args};
 
 use super::check::{CheckOutput, shake_hands};
-use super::renewal::renewed;
+use super::reregister::renewed;
 use crate::cli::context::Context;
 
 /// Register an executor and run its handshake

@@ -2,7 +2,7 @@
 //!
 //! The use case is [`callosum_app::find`].
 
-mod show;
+mod render;
 
 use std::num::NonZeroUsize;
 
@@ -81,7 +81,7 @@ pub(super) fn run(context: &Context, args: &FindArgs) -> Result<(), CommandError
     let answer = searched(context, &mut search)?;
     let is_found = !answer.found.is_empty();
     let whole = args.full || args.section.is_some();
-    show::show(context, args, whole, &search.ask, answer)?;
+    render::show(context, args, whole, &search.ask, answer)?;
     if is_found {
         Ok(())
     } else {

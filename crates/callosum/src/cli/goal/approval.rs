@@ -20,8 +20,8 @@ use callosum_plan::{Failure, Key, Value};
 use super::verdict::show_verdict;
 use super::way::{Attempt, Way};
 use crate::cli::agreement;
-use crate::cli::plan::carry::{carried, take};
-use crate::cli::plan::outcome;
+use crate::cli::plan::drive::{carried, take};
+use crate::cli::plan::render;
 
 impl Way<'_> {
     /// Continues a deliberation that an earlier process began, and the run of its plan.
@@ -136,7 +136,7 @@ impl Way<'_> {
                 format!("the deliberation {id} ended early"),
             ));
         }
-        outcome::tell(context, id, &source, end)
+        render::tell(context, id, &source, end)
     }
 
     /// Asks the person, unless `--yes` says that the vote decides. `resume` is the command that asks again.
@@ -220,7 +220,7 @@ impl Way<'_> {
             let unfinished = |exit| CommandError::new(exit, format!("the run {id} is not over"));
             return code(&end).map_or(Ok(None), |exit| Err(unfinished(exit)));
         }
-        outcome::tell(self.context, id, source, &end)?;
+        render::tell(self.context, id, source, &end)?;
         Ok(None)
     }
 

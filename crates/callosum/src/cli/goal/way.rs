@@ -29,7 +29,7 @@ use callosum_plan::{CompileOptions, Failure, Limits, Program, Value, compile};
 use super::DoArgs;
 use super::verdict::show_proposal;
 use crate::cli::context::Context;
-use crate::cli::plan::carry::{begun, carried};
+use crate::cli::plan::drive::{begun, carried};
 
 /// Longest account of a failed run that models get, in characters.
 const ACCOUNT: usize = 4_000;

@@ -16,7 +16,7 @@ use callosum_evidence::terminal_escape::on_one_line;
 use callosum_guard::{Decision, Permission, Policy, decide, is_fixed};
 use clap::{Args, ValueEnum};
 
-use super::place::StrictnessArgs;
+use super::gather_facts::StrictnessArgs;
 use crate::cli::context::Context;
 use crate::ui::Table;
 

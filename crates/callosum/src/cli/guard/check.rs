@@ -13,7 +13,7 @@ use callosum_client::hook::UNREADABLE;
 use callosum_guard::{Decision, Verdict, decide};
 use clap::Args;
 
-use super::place::StrictnessArgs;
+use super::gather_facts::StrictnessArgs;
 use crate::cli::context::Context;
 
 /// Check whether a command may run

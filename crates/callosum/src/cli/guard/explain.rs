@@ -16,7 +16,7 @@ use callosum_guard::explain;
 use clap::Args;
 
 use super::check::Asked;
-use super::place::StrictnessArgs;
+use super::gather_facts::StrictnessArgs;
 use crate::cli::context::Context;
 
 /// Show what a command would run and do, and which rule decides

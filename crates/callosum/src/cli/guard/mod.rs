@@ -5,12 +5,12 @@
 mod allow;
 mod auto_allow;
 mod check;
-mod corpus;
+mod evaluate;
 mod explain;
+mod gather_facts;
 mod log;
 mod machine_metrics;
 mod metrics;
-mod place;
 mod revoke;
 mod rule;
 mod rules;
@@ -29,7 +29,7 @@ use super::context::Context;
 pub(crate) enum GuardCommand {
     Check(check::CheckArgs),
     Explain(explain::ExplainArgs),
-    Test(corpus::TestArgs),
+    Test(evaluate::TestArgs),
     Allow(allow::AllowArgs),
     Revoke(revoke::RevokeArgs),
     Rule(rule::RuleArgs),
@@ -45,7 +45,7 @@ pub(super) fn run(context: &Context, command: &GuardCommand) -> Result<(), Comma
     match command {
         GuardCommand::Check(args) => check::run(context, args),
         GuardCommand::Explain(args) => explain::run(context, args),
-        GuardCommand::Test(args) => corpus::run(context, args),
+        GuardCommand::Test(args) => evaluate::run(context, args),
         GuardCommand::Allow(args) => allow::run(context, args),
         GuardCommand::Revoke(args) => revoke::run(context, args),
         GuardCommand::Rule(args) => rule::run(context, args),

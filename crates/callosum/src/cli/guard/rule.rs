@@ -14,7 +14,7 @@ use callosum_config::{Reach, RuleLevel};
 use callosum_guard::{Decision, current_id, is_fixed};
 use clap::{Args, ValueEnum};
 
-use super::place::StrictnessArgs;
+use super::gather_facts::StrictnessArgs;
 use crate::cli::context::Context;
 
 /// Show a rule, or set its decision

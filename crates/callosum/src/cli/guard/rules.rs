@@ -6,7 +6,7 @@ use callosum_app::guard::rules::{RulesOutput, all};
 use callosum_app::{CommandError, Exit};
 use clap::Args;
 
-use super::place::StrictnessArgs;
+use super::gather_facts::StrictnessArgs;
 use crate::cli::context::Context;
 use crate::ui::Table;
 

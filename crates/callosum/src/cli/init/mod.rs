@@ -2,7 +2,7 @@
 //!
 //! The use case is [`callosum_app::init`].
 
-mod telling;
+mod render;
 
 use callosum_agents::client::Client;
 use callosum_app::agreement::Agreement;
@@ -11,16 +11,16 @@ use callosum_app::init::exclude::exclude;
 use callosum_app::init::render::{by_folder, tell_clients, tell_zones};
 use callosum_app::init::{Created, InitOutput, ROOM_NEEDED, create_files, shown};
 use callosum_app::instructions::InstructionsOutput;
-use callosum_app::{CommandError, Exit, instructions, many, open_ledger, session, zoning};
+use callosum_app::{CommandError, Exit, instructions, many, open_ledger, session, zone_report};
 use callosum_client::registration::{Doing, Scope, WhoIsAsked};
 use callosum_host::machine;
 use callosum_session::system::Surveyed;
 use clap::Args;
 
-use self::telling::left_out;
-use super::clients::{ClientName, ScopeName};
+use self::render::left_out;
+use super::client_settings::{ClientName, ScopeName};
 use super::context::Context;
-use super::{agreement, clients};
+use super::{agreement, client_settings};
 
 /// Set up Callosum for this project and the installed coding agents
 ///
@@ -215,10 +215,10 @@ fn set_up(
             .paths
             .iter()
             .map(|path| shown(path, context.state()))
-            .chain(zoning::created(&zones).map(str::to_owned))
+            .chain(zone_report::created(&zones).map(str::to_owned))
             .collect(),
         moved,
-        zones: zoning::outputs(&zones),
+        zones: zone_report::outputs(&zones),
         adopted: created.adopted,
         excluded: excluded.unwrap_or_default(),
         clients: register(context, args, parts, Doing::Write)?,
@@ -267,7 +267,7 @@ fn hidden(parts: Parts, zones: &[Surveyed]) -> Vec<String> {
         names.extend(callosum_app::init::exclude::LEDGER.map(str::to_owned));
     }
     if parts.sessions {
-        names.extend(zoning::ignored(zones));
+        names.extend(zone_report::ignored(zones));
     }
     names
 }
@@ -317,11 +317,11 @@ fn tell(context: &Context, args: &InitArgs, parts: Parts) -> Result<(), CommandE
         }
     }
     let zones = lay(context, args, parts, Doing::Tell)?;
-    created.extend(zoning::created(&zones).map(str::to_owned));
+    created.extend(zone_report::created(&zones).map(str::to_owned));
     let output = InitOutput {
         root: context.state().display().to_string(),
         created,
-        zones: zoning::outputs(&zones),
+        zones: zone_report::outputs(&zones),
         moved: 0,
         adopted: 0,
         excluded: Vec::new(),
@@ -346,7 +346,7 @@ fn tell(context: &Context, args: &InitArgs, parts: Parts) -> Result<(), CommandE
             .report
             .say(&format!("would create in {}: {names}", output.root));
     }
-    zoning::tell(context, &zones);
+    zone_report::tell(context, &zones);
     if !args.share && !created.is_empty() {
         context
             .report
@@ -373,7 +373,7 @@ fn lay(
         .iter()
         .map(|client| client.program)
         .collect();
-    zoning::lay(context, &clients, doing)
+    zone_report::lay(context, &clients, doing)
 }
 
 /// Has the clients read one text with instructions. A settings file that is created for that is kept from git, unless it
@@ -397,7 +397,7 @@ fn instruct(
 /// The clients that were named, else those that are installed.
 fn wanted(context: &Context, args: &InitArgs) -> Vec<&'static Client> {
     if args.clients.is_empty() {
-        clients::installed(context)
+        client_settings::installed(context)
     } else {
         args.clients.iter().map(|name| name.client()).collect()
     }
@@ -419,12 +419,12 @@ fn register(
             .hint("callosum init --gate shadow --scope project"));
     }
     let wanted = wanted(context, args);
-    let named = <clients::ClientName as clap::ValueEnum>::value_variants().iter();
+    let named = <client_settings::ClientName as clap::ValueEnum>::value_variants().iter();
     let named: Vec<_> = named
         .filter(|name| wanted.contains(&name.client()))
         .copied()
         .collect();
-    clients::check_folders(context, &named)?;
+    client_settings::check_folders(context, &named)?;
     if doing == Doing::Write && !wanted.is_empty() {
         // It holds the earlier content of the settings, for its user alone.
         let homes = &context.project.homes;

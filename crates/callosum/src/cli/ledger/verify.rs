@@ -4,7 +4,7 @@ use callosum_app::CommandError;
 use clap::Args;
 
 use crate::cli::context::Context;
-use crate::cli::verification;
+use crate::cli::verify;
 
 /// Verify the ledger, the audit journal and its signed checkpoints
 ///
@@ -24,5 +24,5 @@ pub(crate) struct VerifyArgs {
 }
 
 pub(super) fn run(context: &Context, args: &VerifyArgs) -> Result<(), CommandError> {
-    verification::run(context, args.all)
+    verify::run(context, args.all)
 }

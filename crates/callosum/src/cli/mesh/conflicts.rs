@@ -11,7 +11,7 @@ use callosum_app::mesh::conflicts::{
 use callosum_evidence::terminal_escape::on_one_line;
 use clap::{Args, Subcommand};
 
-use super::speaker::SpeakerArgs;
+use super::author_args::SpeakerArgs;
 use crate::cli::context::Context;
 use crate::ui::Table;
 

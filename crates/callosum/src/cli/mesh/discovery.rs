@@ -11,8 +11,8 @@ use callosum_evidence::terminal_escape::on_one_line;
 use callosum_mesh::board::Command;
 use clap::{Args, Subcommand};
 
-use super::speaker::SpeakerArgs;
-use super::words::words;
+use super::author_args::SpeakerArgs;
+use super::text_arg::words;
 use crate::cli::context::Context;
 use crate::ui::shown_time;
 

@@ -13,8 +13,8 @@ use callosum_evidence::terminal_escape::on_one_line;
 use callosum_panes::inject::Options;
 use clap::{Args, ValueEnum};
 
-use super::speaker::SpeakerArgs;
-use super::words::words;
+use super::author_args::SpeakerArgs;
+use super::text_arg::words;
 use crate::cli::context::Context;
 
 /// Send a prompt to an agent, and check that the agent took it

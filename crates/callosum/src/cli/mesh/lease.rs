@@ -11,7 +11,7 @@ use callosum_evidence::terminal_escape::on_one_line;
 use callosum_mesh::board::Command;
 use clap::{Args, Subcommand};
 
-use super::speaker::SpeakerArgs;
+use super::author_args::SpeakerArgs;
 use crate::cli::context::Context;
 
 /// Manage advisory locks on files

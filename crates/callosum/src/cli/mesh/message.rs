@@ -17,8 +17,8 @@ use callosum_mesh::agent::AgentName;
 use callosum_mesh::board::{Command, Message, Receipt};
 use clap::{Args, Subcommand};
 
-use super::speaker::SpeakerArgs;
-use super::words::words;
+use super::author_args::SpeakerArgs;
+use super::text_arg::words;
 use crate::cli::context::Context;
 
 /// Send messages to other agents, and read yours

@@ -2,6 +2,7 @@
 //!
 //! The use case is [`callosum_app::mesh`].
 
+mod author_args;
 mod bridge;
 mod conflicts;
 mod digest;
@@ -12,12 +13,11 @@ pub(crate) mod message;
 mod panes;
 mod publish;
 mod route;
-pub(crate) mod shown_task;
-mod speaker;
 mod subscribe;
 mod tail;
 pub(crate) mod task;
-mod words;
+pub(crate) mod task_output;
+mod text_arg;
 
 use callosum_app::CommandError;
 use clap::Subcommand;

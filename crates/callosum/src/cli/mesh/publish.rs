@@ -15,8 +15,8 @@ use callosum_mesh::topic::Topic;
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 
-use super::speaker::SpeakerArgs;
-use super::words::words;
+use super::author_args::SpeakerArgs;
+use super::text_arg::words;
 use crate::cli::context::Context;
 
 /// Publish an event

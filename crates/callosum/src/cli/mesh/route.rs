@@ -15,7 +15,7 @@ use callosum_mesh::route::Route;
 use clap::{Args, Subcommand};
 use serde_json::Value;
 
-use super::words::words;
+use super::text_arg::words;
 use crate::cli::context::Context;
 use crate::ui::Table;
 

@@ -23,7 +23,7 @@ use callosum_mesh::{Mesh, MeshError};
 use clap::Args;
 use serde_json::Value;
 
-use super::speaker::SpeakerArgs;
+use super::author_args::SpeakerArgs;
 use super::tail;
 use crate::cli::context::Context;
 

@@ -13,9 +13,9 @@ use callosum_mesh::agent::AgentName;
 use callosum_mesh::board::{Command, NewTask};
 use clap::{Args, Subcommand};
 
-use super::shown_task::print;
-use super::speaker::SpeakerArgs;
-use super::words::words;
+use super::author_args::SpeakerArgs;
+use super::task_output::print;
+use super::text_arg::words;
 use crate::cli::context::Context;
 
 /// Leave tasks for other agents, claim tasks and report results

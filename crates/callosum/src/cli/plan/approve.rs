@@ -8,8 +8,8 @@ use callosum_arbiter::plan_run::{
 };
 use clap::Args;
 
-use super::carry;
-use super::carry::carry_on;
+use super::drive;
+use super::drive::carry_on;
 use crate::cli::context::Context;
 
 /// Approve the calls that a run waits for, and resume it
@@ -34,7 +34,7 @@ pub(crate) struct ApproveArgs {
 }
 
 pub(super) fn run(context: &Context, args: &ApproveArgs) -> Result<(), CommandError> {
-    let mut taken = carry::take(context, &args.run)?;
+    let mut taken = drive::take(context, &args.run)?;
     let state = &taken.state;
     let asked = |call: &&CallState| call.standing == CallStanding::Asked;
     let calls: Vec<&CallState> = match &args.key {

@@ -4,13 +4,13 @@
 
 mod approve;
 mod cancel;
-pub(super) mod carry;
 mod check;
+pub(super) mod drive;
 mod eval;
 mod list;
-pub(super) mod outcome;
 mod progress;
 mod proposal;
+pub(super) mod render;
 mod resume;
 mod run;
 mod show;

@@ -8,8 +8,8 @@ use callosum_arbiter::plan_run::{DecisionWord, keep};
 use callosum_plan::{CapabilityName, Value};
 use clap::Args;
 
-use super::carry;
-use super::carry::carry_on;
+use super::drive;
+use super::drive::carry_on;
 use crate::cli::context::Context;
 
 /// Resume a run
@@ -35,7 +35,7 @@ pub(crate) struct ResumeArgs {
 }
 
 pub(super) fn run(context: &Context, args: &ResumeArgs) -> Result<(), CommandError> {
-    let mut taken = carry::take(context, &args.run)?;
+    let mut taken = drive::take(context, &args.run)?;
     let catalogue = capability::catalogue(context)?;
     let mut records = Vec::new();
     let mut said_of = SaidOf::default();

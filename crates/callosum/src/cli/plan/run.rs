@@ -16,7 +16,7 @@ use callosum_arbiter::kernel::RunCaps;
 use callosum_plan::{CompileOptions, Limits, Machine, Program};
 use clap::{Args, value_parser};
 
-use super::carry::{begun, carry_on, compiled};
+use super::drive::{begun, carry_on, compiled};
 use super::eval;
 use super::source::{SourceArgs, source_of};
 use crate::cli::context::Context;

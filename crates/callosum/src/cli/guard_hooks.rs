@@ -1,22 +1,22 @@
 //! `doctor`'s report on the guard: whether clients call it, and whether it answers.
 //!
-//! This file has the part with arguments and output; the rest is [`callosum_app::guarding`].
+//! This file has the part with arguments and output; the rest is [`callosum_app::guard_hooks`].
 
 use callosum_agents::client::Client;
 use callosum_app::doctor::{Checks, Outcome};
-use callosum_app::guarding::{
+use callosum_app::guard_hooks::{
     again_in, check_configuration, check_deciding, check_doubts, check_limits, check_plugin, fires,
 };
 use callosum_app::{CommandError, Exit, hook_probe};
 use callosum_client::registration::Scope;
 
-use super::clients;
-use super::clients::ClientName;
+use super::client_settings;
+use super::client_settings::ClientName;
 use super::context::Context;
 
 pub(super) fn check(context: &Context, checks: &mut Checks) {
     check_configuration(context, checks);
-    let installed = clients::installed(context);
+    let installed = client_settings::installed(context);
     for name in <ClientName as clap::ValueEnum>::value_variants() {
         let client = name.client();
         let is_installed = installed.contains(&client);
@@ -91,7 +91,7 @@ fn check_client(
             Ok(()) => {
                 let found = format!("answers, registered in {settings}");
                 checks.add(&name, Outcome::Ok, found, None);
-                checks.has("guard", clients::label(client));
+                checks.has("guard", client_settings::label(client));
             }
             Err(reason) => {
                 let found = format!("fails, registered in {settings}: {reason}");

@@ -15,7 +15,7 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::doctor::{Checks, Outcome};
-use crate::{CommandError, Exit, client_settings, guarding, hook_probe, open_ledger};
+use crate::{CommandError, Exit, client_settings, guard_hooks, hook_probe, open_ledger};
 
 /// Text that the start hook has to print in the trial.
 const QUESTION: &str = "does the start hook print this?";
@@ -118,7 +118,7 @@ pub fn check_gate(
     if !is_there {
         return;
     }
-    if let Some(version) = guarding::version(context, client).filter(|found| *found < proven) {
+    if let Some(version) = guard_hooks::version(context, client).filter(|found| *found < proven) {
         let found = format!(
             "version {version} is older than {proven}, the oldest version tested with this gate"
         );

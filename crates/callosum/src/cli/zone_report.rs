@@ -1,20 +1,20 @@
 //! The three zones of a project, as `init` lays them and `doctor` looks at them.
 //!
-//! This file has the part with arguments and output; the rest is [`callosum_app::zoning`].
+//! This file has the part with arguments and output; the rest is [`callosum_app::zone_report`].
 
 use callosum_app::doctor::{Checks, Outcome};
-use callosum_app::zoning::lay;
+use callosum_app::zone_report::lay;
 use callosum_client::registration::Doing;
 use callosum_session::system::FileStatus;
 
-use super::clients;
+use super::client_settings;
 use super::context::Context;
 
 /// Says which files of the system zone are not as we wrote them. A project without them is none
 /// that something is wrong with.
 pub(super) fn check(context: &Context, checks: &mut Checks) {
     const NAME: &str = "zones";
-    let installed = clients::installed(context);
+    let installed = client_settings::installed(context);
     let programs: Vec<&str> = installed.iter().map(|client| client.program).collect();
     let found = match lay(context, &programs, Doing::Tell) {
         Ok(found) => found,

@@ -9,7 +9,7 @@ use callosum_app::json_error::{ErrorOutput, FailureOutput, misuse};
 use callosum_app::{CommandError, Exit, shell_word};
 use clap::error::{ContextKind, ContextValue};
 
-use super::{delegate, spelling};
+use super::{delegate, legacy_args};
 use crate::ui::Ui;
 
 /// Reports that a command line could not be parsed: in words on stderr, and as the one object that
@@ -28,7 +28,7 @@ pub(super) fn misused(arguments: &[OsString], error: &clap::Error) -> Result<(),
         hint: Some(hint),
         ..misuse(&error.render().to_string())
     };
-    let is_delegation = spelling::verb(arguments)
+    let is_delegation = legacy_args::verb(arguments)
         .is_some_and(|verb| ["delegate", "scan", "deps", "tests", "api"].contains(&verb));
     if is_delegation {
         return delegate::misused(ui, arguments, error);
@@ -96,7 +96,7 @@ fn manual(arguments: &[OsString]) -> String {
     let mut line = "callosum".to_owned();
     let mut words = arguments.iter().skip(1).filter_map(|word| word.to_str());
     while let Some(word) = words.next() {
-        if spelling::takes_a_value(word) {
+        if legacy_args::takes_a_value(word) {
             words.next();
             continue;
         }

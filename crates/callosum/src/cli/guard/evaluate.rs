@@ -12,7 +12,7 @@ use callosum_evidence::terminal_escape::on_one_line;
 use callosum_guard::{Decision, decide};
 use clap::Args;
 
-use super::place::StrictnessArgs;
+use super::gather_facts::StrictnessArgs;
 use crate::cli::context::Context;
 use crate::cli::text_input;
 

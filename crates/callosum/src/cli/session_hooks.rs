@@ -1,20 +1,20 @@
 //! `doctor`'s report on sessions: whether clients call the session hooks, and whether a new session
 //! gets its summary.
 //!
-//! This file has the part with arguments and output; the rest is [`callosum_app::continuity`].
+//! This file has the part with arguments and output; the rest is [`callosum_app::session_hooks`].
 
 use callosum_agents::client::Client;
-use callosum_app::continuity::{BEGINS, check_gate, is_told};
 use callosum_app::doctor::{Checks, Outcome};
-use callosum_app::{guarding, hook_probe};
+use callosum_app::session_hooks::{BEGINS, check_gate, is_told};
+use callosum_app::{guard_hooks, hook_probe};
 use callosum_client::registration::{Place, Scope, Trust};
 
-use super::clients;
-use super::clients::ClientName;
+use super::client_settings;
+use super::client_settings::ClientName;
 use super::context::Context;
 
 pub(super) fn check(context: &Context, checks: &mut Checks) {
-    let installed = clients::installed(context);
+    let installed = client_settings::installed(context);
     for name in <ClientName as clap::ValueEnum>::value_variants() {
         let client = name.client();
         let is_installed = installed.contains(&client);
@@ -96,7 +96,7 @@ fn check_command(
 ) {
     let settings = place.path.display();
     if let Err(found) = hook_probe::check_program(context, (place.scope, &place.path), command) {
-        let again = guarding::again_in(place);
+        let again = guard_hooks::again_in(place);
         checks.add(name, Outcome::Warning, found, Some(&again));
         return;
     }
@@ -108,7 +108,7 @@ fn check_command(
         Ok(()) => {
             let found = format!("the start hook in {settings} prints its text");
             checks.add(name, Outcome::Ok, found, None);
-            checks.has("sessions", clients::label(place.client));
+            checks.has("sessions", client_settings::label(place.client));
         }
         Err(reason) => {
             let found = format!("the start hook in {settings} does not print its text: {reason}");

@@ -1,20 +1,20 @@
 //! `doctor`'s report on our tool server: whether clients have it registered, and whether it
 //! answers.
 //!
-//! This file has the part with arguments and output; the rest is [`callosum_app::serving`].
+//! This file has the part with arguments and output; the rest is [`callosum_app::mcp_registration`].
 
 use callosum_agents::client::Client;
 use callosum_app::doctor::{Checks, Outcome};
-use callosum_app::serving::answers;
-use callosum_app::{CommandError, Exit, guarding, hook_probe};
+use callosum_app::mcp_registration::answers;
+use callosum_app::{CommandError, Exit, guard_hooks, hook_probe};
 use callosum_client::registration::Scope;
 
-use super::clients;
-use super::clients::ClientName;
+use super::client_settings;
+use super::client_settings::ClientName;
 use super::context::Context;
 
 pub(super) fn check(context: &Context, checks: &mut Checks) {
-    let installed = clients::installed(context);
+    let installed = client_settings::installed(context);
     for name in <ClientName as clap::ValueEnum>::value_variants() {
         let client = name.client();
         check_client(context, checks, client, installed.contains(&client));
@@ -47,7 +47,7 @@ fn check_client(
                 if let Err(found) =
                     hook_probe::check_program(context, (place.scope, &place.path), &quoted)
                 {
-                    let again = guarding::again_in(&place);
+                    let again = guard_hooks::again_in(&place);
                     checks.add(&name, Outcome::Warning, found, Some(&again));
                 } else if let Some(found) = hook_probe::untried(context) {
                     checks.add(&name, Outcome::Warning, found, None);
@@ -58,7 +58,7 @@ fn check_client(
                 } else {
                     let found = format!("`callosum mcp` answers, registered in {settings}");
                     checks.add(&name, Outcome::Ok, found, None);
-                    checks.has("tools", clients::label(client));
+                    checks.has("tools", client_settings::label(client));
                 }
             }
             Err(error) if is_installed => {

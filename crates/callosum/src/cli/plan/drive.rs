@@ -28,8 +28,8 @@ use callosum_host::process::Cancel;
 use callosum_ledger::Checksum;
 use callosum_plan::{CompileOptions, Limits, Program, Value, compile};
 
-use super::outcome;
 use super::progress::Shown;
+use super::render;
 use crate::cli::context::Context;
 
 /// Compiles a plan, or tells all that is wrong with it.
@@ -117,7 +117,7 @@ pub(in crate::cli) fn take(context: &Context, id: &str) -> Result<Taken, Command
 pub(super) fn carry_on(context: &Context, taken: Taken) -> Result<(), CommandError> {
     let run = taken.state.run().clone();
     let (source, ended) = carried(context, taken)?;
-    outcome::tell(context, &run, &source, &ended)
+    render::tell(context, &run, &source, &ended)
 }
 
 /// Starts a run of a plan, under an id that no other run has.

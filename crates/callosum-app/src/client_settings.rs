@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use callosum_agents::client::Client;
 use callosum_client::registration::{
-    Change, Place, RegisterError, Registrar, Scope, Server, command_of,
+    Change, RegisterError, Registrar, Scope, Server, SettingsFile, command_of,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -41,7 +41,7 @@ const SERVER: &str = "the MCP server";
 
 impl ClientOutput {
     /// Returns what is printed about a client's settings.
-    pub fn of(place: &Place, change: &Result<Change, RegisterError>) -> Self {
+    pub fn of(place: &SettingsFile, change: &Result<Change, RegisterError>) -> Self {
         let hint = change.as_ref().err().and_then(RegisterError::hint);
         let (change, note) = match change {
             Ok(Change::Registered) => {
@@ -96,7 +96,7 @@ impl ClientOutput {
 
     /// The same for hooks, with the ones that came with the guard: session hooks, and `gate`.
     pub fn of_hooks(
-        place: &Place,
+        place: &SettingsFile,
         change: &Result<Change, RegisterError>,
         gate: Option<&str>,
     ) -> Self {
@@ -115,7 +115,7 @@ impl ClientOutput {
     }
 
     /// The same of the server of tools.
-    pub fn of_server(place: &Place, change: &Result<Change, RegisterError>) -> Self {
+    pub fn of_server(place: &SettingsFile, change: &Result<Change, RegisterError>) -> Self {
         let output = Self::of(place, change);
         Self {
             note: output.note.filter(|_| change.is_err()),
@@ -189,7 +189,7 @@ pub fn own_folder(context: &Context, client: &Client) -> Option<PathBuf> {
 }
 
 /// Returns the place of a client's settings.
-pub fn place(context: &Context, client: &'static Client, scope: Scope) -> Option<Place> {
+pub fn place(context: &Context, client: &'static Client, scope: Scope) -> Option<SettingsFile> {
     let own = own_folder(context, client)?;
     registrar(context).place(client, scope, &own)
 }
@@ -208,7 +208,11 @@ pub fn plugin(context: &Context, client: &Client, scope: Scope) -> Option<PathBu
 }
 
 /// Returns the place of a client's list of tool servers.
-pub fn server_place(context: &Context, client: &'static Client, scope: Scope) -> Option<Place> {
+pub fn server_place(
+    context: &Context,
+    client: &'static Client,
+    scope: Scope,
+) -> Option<SettingsFile> {
     let own = own_folder(context, client)?;
     let variable = client.home.variable;
     let moved = variable.is_some_and(|name| context.environment.get(name).is_some());

@@ -2,8 +2,8 @@
 
 use callosum_arbiter::suggest::nearest;
 use callosum_config::{
-    Address, BrokenCake, Environment, GuardConfig, Homes, Origin, Refusal, SettingsError, Value,
-    user_faults,
+    Address, BrokenCake, Environment, GuardConfig, Homes, Origin, RejectedValue, SettingsError,
+    Value, user_faults,
 };
 use callosum_guard::config::ConfigError;
 use callosum_host::Disk;
@@ -174,7 +174,7 @@ pub fn add_guard(guard: &GuardConfig, output: &mut ConfigCheckOutput) {
 
 /// Returns the settings that have invalid values.
 pub fn refused(error: &SettingsError) -> Vec<RefusedOutput> {
-    let output = |Refusal { origin, problem }: &Refusal| RefusedOutput {
+    let output = |RejectedValue { origin, problem }: &RejectedValue| RefusedOutput {
         origin: match origin {
             Origin::Calrc(path) => path.display().to_string(),
             Origin::Environment(name) => (*name).to_owned(),

@@ -13,7 +13,9 @@ use callosum_agents::runner::{ExecutionEnvironment, Timeouts};
 use callosum_arbiter::circuit::Circuits;
 use callosum_arbiter::delegation::Provenance;
 use callosum_arbiter::slots::Slots;
-use callosum_config::{Environment, ForeignMark, Key, Origin, Places, Project, Subject, Told};
+use callosum_config::{
+    Environment, ForeignMark, Key, Origin, Places, Project, ProjectOverrides, Subject,
+};
 use callosum_evidence::terminal_escape::on_one_line;
 use callosum_host::confine::ForkServer;
 use callosum_host::disk::{EntryKind, HeldScratch, Scratch};
@@ -29,7 +31,7 @@ use crate::{CommandError, Exit, config_errors, shell_word};
 
 /// The agent that asks, unless a person asks at a command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Asker {
+pub struct Requester {
     /// The agent's name.
     pub agent: Agent,
     /// Its session, as its client names it.
@@ -37,14 +39,14 @@ pub struct Asker {
 }
 
 /// Receives a line about each thing that is being done.
-pub type Telling = Arc<dyn Fn(&str) + Send + Sync>;
+pub type ProgressSink = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// A caller that is an agent, and the means to reach it while its request is carried out.
-pub struct Asked {
+pub struct Invocation {
     /// The caller.
-    pub by: Asker,
+    pub by: Requester,
     /// Receives the progress of the request.
-    pub telling: Option<Telling>,
+    pub telling: Option<ProgressSink>,
     /// Asked when they do not wait any longer.
     pub cancel: Cancel,
 }
@@ -68,9 +70,9 @@ pub struct Context {
     /// Canceled when the user presses Ctrl-C.
     pub cancel: Cancel,
     /// The agent that asks, unless it is a person.
-    pub asker: Option<Asker>,
+    pub asker: Option<Requester>,
     /// Receives progress, in addition to the terminal.
-    pub telling: Option<Telling>,
+    pub telling: Option<ProgressSink>,
     /// The folder of this process's temporary folders, made when the first is needed.
     held: OnceLock<HeldScratch>,
     /// Confinement that this machine offers for executors, probed before the first run.
@@ -97,7 +99,7 @@ impl Context {
         environment: Environment,
         directory: Option<&Path>,
         report: Arc<dyn Reporter>,
-        asked: Asked,
+        asked: Invocation,
     ) -> Result<Self, CommandError> {
         let context = Self::read(environment, directory, report, asked.cancel, None)?;
         Ok(Self {
@@ -172,7 +174,7 @@ impl Context {
         let here = std::env::current_dir().map_err(|error| {
             CommandError::because(Exit::Environment, "cannot read the current folder", &error)
         })?;
-        let values = Told {
+        let values = ProjectOverrides {
             root: directory,
             settings: &[],
             as_if_trusted,
@@ -265,8 +267,8 @@ impl Context {
     }
 
     /// Returns the agent that asks; a default agent if a person asks.
-    pub fn asker(&self) -> Asker {
-        self.asker.clone().unwrap_or_else(|| Asker {
+    pub fn asker(&self) -> Requester {
+        self.asker.clone().unwrap_or_else(|| Requester {
             agent: Agent::default(),
             session: None,
         })

@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use callosum_agents::client::{Allowing, Client, Hooks, Version};
-use callosum_client::registration::{Place, Scope, Trust};
+use callosum_client::registration::{Scope, SettingsFile, Trust};
 use callosum_guard::Strictness;
 use callosum_host::process;
 use callosum_host::process::{Ending, Launch, Run};
@@ -107,13 +107,13 @@ pub fn check_deciding(
     context: &Context,
     checks: &mut Checks,
     (client, name): (&Client, &str),
-    commands: &[(Place, String)],
+    commands: &[(SettingsFile, String)],
     again: &str,
 ) {
     let registrar = client_settings::registrar(context);
     let beside = client.hooks.map_or(&[][..], |hooks| hooks.deciding);
     for (event, _) in beside {
-        let is_there = |(place, _): &(Place, String)| {
+        let is_there = |(place, _): &(SettingsFile, String)| {
             let found = registrar.commands_for(place, event);
             found.is_ok_and(|found| !found.is_empty())
         };
@@ -130,7 +130,7 @@ pub fn check_deciding(
 }
 
 /// Returns the command that registers this program in a client's settings again.
-pub fn again_in(place: &Place) -> String {
+pub fn again_in(place: &SettingsFile) -> String {
     let program = place.client.program;
     match place.scope {
         Scope::User => format!("callosum init --client {program}"),
@@ -144,7 +144,7 @@ pub fn check_doubts(
     context: &Context,
     checks: &mut Checks,
     name: &str,
-    place: &Place,
+    place: &SettingsFile,
     own: &Path,
 ) -> bool {
     let doubts = match client_settings::registrar(context).doubts(place, own) {
@@ -178,7 +178,7 @@ pub fn check_limits(
     checks: &mut Checks,
     client: &'static Client,
     name: &str,
-    commands: &[(Place, String)],
+    commands: &[(SettingsFile, String)],
     is_installed: bool,
 ) {
     let Some(hooks) = client.hooks else {
@@ -217,11 +217,11 @@ fn check_trust(
     context: &Context,
     checks: &mut Checks,
     name: &str,
-    commands: &[(Place, String)],
+    commands: &[(SettingsFile, String)],
     own: &Path,
 ) {
     let registrar = client_settings::registrar(context);
-    let mut places: Vec<&Place> = commands.iter().map(|(place, _)| place).collect();
+    let mut places: Vec<&SettingsFile> = commands.iter().map(|(place, _)| place).collect();
     places.dedup();
     for place in places {
         let (program, path) = (place.client.program, place.path.display());

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use callosum_agents::client::Client;
-use callosum_client::registration::{Change, Doing, RegisterError, Scope};
+use callosum_client::registration::{ApplyMode, Change, RegisterError, Scope};
 use callosum_host::{Disk, DiskError};
 use callosum_session::Zones;
 use schemars::JsonSchema;
@@ -136,7 +136,7 @@ impl InstructionsOutput {
 pub fn enter(
     context: &Context,
     clients: &[&'static Client],
-    doing: Doing,
+    doing: ApplyMode,
 ) -> Result<(Vec<InstructionsOutput>, Vec<String>), CommandError> {
     let failed = |error: DiskError| open_ledger::disk_failed(&error);
     let tree = context.tree();
@@ -188,7 +188,7 @@ fn import(
     program: &str,
     names: &[&str],
     record: &mut Record<'_>,
-    doing: Doing,
+    doing: ApplyMode,
 ) -> Result<InstructionsOutput, DiskError> {
     let (disk, tree) = (&context.disk, context.tree());
     let mut name = names[0];
@@ -229,7 +229,7 @@ fn name_in_settings(
     context: &Context,
     client: &'static Client,
     own: &str,
-    doing: Doing,
+    doing: ApplyMode,
 ) -> Result<InstructionsOutput, CommandError> {
     let program = client.program;
     let Some(place) = client_settings::place(context, client, Scope::Project) else {
@@ -242,7 +242,7 @@ fn name_in_settings(
         .exists(&place.path)
         .map_err(|error| open_ledger::disk_failed(&error))?;
     let homes = &context.project.homes;
-    if doing == Doing::Write {
+    if doing == ApplyMode::Write {
         homes
             .create_machine(&context.disk)
             .map_err(|error| open_ledger::disk_failed(&error))?;
@@ -263,7 +263,7 @@ fn one_line(error: &RegisterError) -> String {
 }
 
 /// Removes what [`enter`] added to files of the tree, but for settings, which are unregistered with everything else.
-pub fn remove(context: &Context, doing: Doing) -> Result<Vec<InstructionsOutput>, DiskError> {
+pub fn remove(context: &Context, doing: ApplyMode) -> Result<Vec<InstructionsOutput>, DiskError> {
     let (disk, tree) = (&context.disk, context.tree());
     let record = Record::open(context)?;
     let mut outputs = Vec::new();
@@ -282,7 +282,7 @@ pub fn remove(context: &Context, doing: Doing) -> Result<Vec<InstructionsOutput>
             outputs.push(InstructionsOutput::new("all", name, "kept"));
             continue;
         };
-        if doing == Doing::Write {
+        if doing == ApplyMode::Write {
             let left = [&bytes[..at], &bytes[at + added.len()..]].concat();
             disk.rewrite(&path, &left, 0o644)?;
         }
@@ -297,12 +297,12 @@ pub fn remove(context: &Context, doing: Doing) -> Result<Vec<InstructionsOutput>
             outputs.push(InstructionsOutput::new("all", name, "kept"));
             continue;
         }
-        if doing == Doing::Write {
+        if doing == ApplyMode::Write {
             disk.remove_file(&path)?;
         }
         outputs.push(InstructionsOutput::new("all", name, "deleted"));
     }
-    if doing == Doing::Write {
+    if doing == ApplyMode::Write {
         disk.remove_file(&record.path)?;
     }
     Ok(outputs)
@@ -356,8 +356,8 @@ impl<'c> Record<'c> {
     }
 
     /// Creates a file of the tree.
-    fn create(&mut self, name: &str, text: &str, doing: Doing) -> Result<(), DiskError> {
-        if doing == Doing::Tell {
+    fn create(&mut self, name: &str, text: &str, doing: ApplyMode) -> Result<(), DiskError> {
+        if doing == ApplyMode::Tell {
             return Ok(());
         }
         self.added.created.insert(name.to_owned(), text.to_owned());
@@ -376,9 +376,9 @@ impl<'c> Record<'c> {
         path: &Path,
         bytes: &[u8],
         text: &str,
-        doing: Doing,
+        doing: ApplyMode,
     ) -> Result<(), DiskError> {
-        if doing == Doing::Tell {
+        if doing == ApplyMode::Tell {
             return Ok(());
         }
         self.added.added.insert(name.to_owned(), text.to_owned());

@@ -7,7 +7,7 @@
 use std::path::PathBuf;
 
 use callosum_agents::client::Client;
-use callosum_client::registration::Place;
+use callosum_client::registration::SettingsFile;
 use callosum_config::Places;
 use callosum_host::process::Ending;
 use callosum_session::Zones;
@@ -59,7 +59,7 @@ pub fn check_gate(
     context: &Context,
     checks: &mut Checks,
     client: &'static Client,
-    places: &[Place],
+    places: &[SettingsFile],
     is_installed: bool,
 ) {
     let Some((hooks, proven)) = client.hooks.and_then(|hooks| Some((hooks, hooks.gate?))) else {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use callosum_client::hook::{facts, look, may_clear};
-use callosum_config::{Environment, GuardConfig, Homes, Project, Told};
+use callosum_config::{Environment, GuardConfig, Homes, Project, ProjectOverrides};
 use callosum_evidence::terminal_escape::on_one_line;
 use callosum_guard::{CommandAnalysis, Decision, Facts, Policy};
 use callosum_host::Disk;
@@ -47,7 +47,7 @@ impl LineFilter {
     /// Creates a filter for the output of a shell.
     pub fn new(environment: &Environment, name: &str, folder: &Path) -> Self {
         let disk = Disk::real();
-        let project = Project::load(&disk, environment, folder, &Told::default());
+        let project = Project::load(&disk, environment, folder, &ProjectOverrides::default());
         let root = project.map_or_else(|_| folder.to_owned(), |project| project.roots.tree);
         let user = Homes::find(environment)
             .ok()

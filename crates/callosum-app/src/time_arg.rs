@@ -1,4 +1,4 @@
-//! [`Moment`]: a time as people say it at the command line.
+//! [`TimeArg`]: a time as people say it at the command line.
 
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 
 /// A time as people say it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Moment {
+pub enum TimeArg {
     /// A date or a time.
     At(Timestamp),
     /// A whole day, in UTC.
@@ -15,7 +15,7 @@ pub enum Moment {
     Ago(SignedDuration),
 }
 
-impl Moment {
+impl TimeArg {
     /// Reads `2026-01-02`, `2026-01-02T03:04`, an ISO 8601 time, or a number with `s`, `m`, `h`, `d`
     /// or `w` behind it.
     pub fn read(text: &str) -> Result<Self, String> {
@@ -92,7 +92,7 @@ mod tests {
     fn a_time_is_a_date_an_instant_or_how_long_ago() {
         let now: Timestamp = "2026-11-02T10:00:00Z".parse().unwrap();
         let check = |text: &str, first: &str, last: &str| {
-            let moment = Moment::read(text).unwrap();
+            let moment = TimeArg::read(text).unwrap();
             assert_eq!(moment.first(now).to_string(), first, "{text}");
             assert_eq!(moment.last(now).to_string(), last, "{text}");
         };
@@ -122,7 +122,7 @@ mod tests {
             "9999-12-31",
             "99999999999999999999d",
         ] {
-            assert!(Moment::read(text).is_err(), "{text}");
+            assert!(TimeArg::read(text).is_err(), "{text}");
         }
     }
 }

@@ -21,7 +21,7 @@ const FORMAT: u32 = 1;
 
 /// The cached list of one server.
 #[derive(Deserialize, Serialize)]
-struct Kept {
+struct StoredTools {
     format: u32,
     /// Fingerprint of the server's entry when it listed its tools.
     entry: Checksum,
@@ -51,9 +51,9 @@ impl KeptTools {
         }
         let bytes = self.disk.read_if_there(&self.file(&executor.id));
         let bytes = bytes.map_err(|error| disk_failed(&error))?;
-        let kept = bytes.and_then(|bytes| serde_json::from_slice::<Kept>(&bytes).ok());
+        let kept = bytes.and_then(|bytes| serde_json::from_slice::<StoredTools>(&bytes).ok());
         let is_current =
-            |kept: &Kept| kept.format == FORMAT && kept.entry == executor.fingerprint();
+            |kept: &StoredTools| kept.format == FORMAT && kept.entry == executor.fingerprint();
         let tools = kept.filter(is_current).map(|kept| kept.tools);
         Ok(bounded(tools.unwrap_or_default()))
     }
@@ -65,7 +65,7 @@ impl KeptTools {
 
     /// Stores a server's tool list in place of the previous one.
     pub fn keep(&self, executor: &Executor, tools: &[ServerTool]) -> Result<(), CommandError> {
-        let kept = Kept {
+        let kept = StoredTools {
             format: FORMAT,
             entry: executor.fingerprint(),
             tools: tools.to_vec(),

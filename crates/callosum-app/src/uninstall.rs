@@ -1,7 +1,7 @@
 //! `callosum uninstall`: takes our hooks and our server of tools out of the settings of clients, and the system zone out of
 //! the project; with `--purge` its state too, which [`state_inventory`](super::state_inventory) lists.
 
-use callosum_client::registration::{Place, Registrar};
+use callosum_client::registration::{Registrar, SettingsFile};
 use callosum_host::DiskError;
 use callosum_ledger::locks::ExclusiveLedger;
 use callosum_session::system::{Lifted, RemovalOutcome};
@@ -115,7 +115,7 @@ impl UninstallOutput {
 pub fn forget_gate(
     context: &Context,
     registrar: &Registrar,
-    places: &[Place],
+    places: &[SettingsFile],
 ) -> Result<(), CommandError> {
     let gated = places.iter().find(|place| place.hooks.gate.is_some());
     let own = gated.and_then(|place| client_settings::own_folder(context, place.client));

@@ -1,6 +1,6 @@
 //! The three zones of a project, as `init` lays them and `doctor` looks at them.
 
-use callosum_client::registration::Doing;
+use callosum_client::registration::ApplyMode;
 use callosum_session::system::{FileStatus, Surveyed, survey};
 use callosum_session::trajectory::Agent;
 use schemars::JsonSchema;
@@ -23,11 +23,11 @@ pub struct ZoneOutput {
 pub fn lay(
     context: &Context,
     clients: &[&str],
-    doing: Doing,
+    doing: ApplyMode,
 ) -> Result<Vec<Surveyed>, CommandError> {
     let zones = session::zones(context);
     let session = session::session(context, &zones, Agent::default());
-    if doing == Doing::Tell {
+    if doing == ApplyMode::Tell {
         return survey(&session, clients).map_err(|error| session::explain(&error));
     }
     let held = session.hold().map_err(|error| session::explain(&error))?;

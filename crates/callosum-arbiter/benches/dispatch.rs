@@ -35,7 +35,7 @@ use callosum_arbiter::{
     Limits, Mode, Submission, Task,
     budget::{Bounds, Budget},
     circuit::{self, Circuits},
-    delegation::{Means, Provenance, Rules, run},
+    delegation::{DelegationContext, Provenance, Rules, run},
 };
 use callosum_host::{Clock, Disk, Ids, confine::ForkServer, process::Cancel};
 use callosum_ledger::{Answers, Ledger, LedgerPaths};
@@ -123,7 +123,7 @@ fn main() {
             pause: Duration::ZERO,
         },
     };
-    let means = Means {
+    let means = DelegationContext {
         ledger: &ledger,
         answers: &Answers::new(disk, &paths),
         registry: &registry,

@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use callosum_arbiter::kernel::{
-    CallRequest, Catalogue, Constitution, Kernel, RunCaps, Standing, TrustTier, built_in_manifests,
+    CallRequest, Catalogue, Constitution, Kernel, RunCaps, RunGrants, TrustTier, built_in_manifests,
 };
 use callosum_ledger::Checksum;
 use callosum_plan::{Allowlist, CapabilityName, Key, Position, Value};
@@ -33,8 +33,8 @@ fn request(capability: &str, text: &str) -> CallRequest {
     }
 }
 
-fn standing() -> Standing {
-    Standing {
+fn standing() -> RunGrants {
+    RunGrants {
         tier: TrustTier::OWN,
         allowed: Allowlist::parse(&["*"]).expect("it is a list"),
         caps: RunCaps {
@@ -42,7 +42,7 @@ fn standing() -> Standing {
             tokens: Some(1_000_000),
             ..RunCaps::default()
         },
-        ..Standing::default()
+        ..RunGrants::default()
     }
 }
 
@@ -57,7 +57,7 @@ fn ruling_under_50_us(bencher: Bencher) {
 fn ruling_that_denies_before_any_policy(bencher: Bencher) {
     let kernel = kernel(Constitution::built_in());
     let request = request("fs.read", "src/lib.rs");
-    let standing = Standing::default();
+    let standing = RunGrants::default();
     bencher.bench(|| kernel.gate(black_box(&request), black_box(&standing)));
 }
 

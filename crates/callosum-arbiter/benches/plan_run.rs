@@ -14,8 +14,8 @@ use callosum_arbiter::{
         Sensitivity, TrustTier, Unheld,
     },
     plan_run::{
-        ConstitutionPrint, Grant, Kept, NewRun, Providers, RulesStamp, RunEnd, RunId, RunJournal,
-        RunMeans, RunNotice, RunRecord, RunRules, RunState, RunWatch, begin, drive,
+        ConstitutionPrint, Grant, NewRun, Providers, RulesStamp, RunEnd, RunId, RunJournal,
+        RunMeans, RunNotice, RunRecord, RunRules, RunState, RunWatch, StoredRecord, begin, drive,
     },
 };
 use callosum_host::{Clock, process::Cancel};
@@ -83,7 +83,7 @@ fn going_on_with_a_run_of_a_thousand_answers(bencher: divan::Bencher<'_, '_>) {
     let mut records = journal.0.into_inner().expect("no thread panicked");
     records.pop();
     let kept = || {
-        let kept = (1..).zip(&records).map(|(seq, record)| Kept {
+        let kept = (1..).zip(&records).map(|(seq, record)| StoredRecord {
             seq,
             timestamp: desk.clock.now(),
             run: Desk::id(),

@@ -1,17 +1,17 @@
-//! [`Share`]: a part of a whole, exact to the ten-thousandth, so that it can be compared and kept.
+//! [`Fraction`]: a part of a whole, exact to the ten-thousandth, so that it can be compared and kept.
 
 use std::{fmt, str::FromStr};
 
 /// A number from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Share {
+pub struct Fraction {
     parts: u64,
 }
 
 /// Parts of a whole.
 const WHOLE: u64 = 10_000;
 
-impl Share {
+impl Fraction {
     /// Nothing.
     pub const NONE: Self = Self { parts: 0 };
 
@@ -37,13 +37,13 @@ impl Share {
     }
 }
 
-impl fmt::Display for Share {
+impl fmt::Display for Fraction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         (self.parts as f64 / WHOLE as f64).fmt(f)
     }
 }
 
-impl FromStr for Share {
+impl FromStr for Fraction {
     type Err = InvalidShare;
 
     fn from_str(text: &str) -> Result<Self, InvalidShare> {
@@ -66,14 +66,14 @@ mod tests {
     /// LOA-GRD-1: the ratio is exact at its bound, and an answer without citations has none.
     #[test]
     fn a_share_is_met_at_its_bound_and_never_by_nothing() {
-        let share: Share = "0.95".parse().unwrap();
+        let share: Fraction = "0.95".parse().unwrap();
         assert!(share.is_met(19, 20));
         assert!(!share.is_met(18, 19));
         assert!(!share.is_met(0, 0));
-        assert!(Share::NONE.is_met(0, 0));
+        assert!(Fraction::NONE.is_met(0, 0));
         assert_eq!(share.to_string(), "0.95");
         for text in ["1.01", "-0.1", "NaN", "inf", "", "x"] {
-            assert_eq!(text.parse::<Share>(), Err(InvalidShare), "{text}");
+            assert_eq!(text.parse::<Fraction>(), Err(InvalidShare), "{text}");
         }
     }
 }

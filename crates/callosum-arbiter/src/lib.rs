@@ -31,12 +31,14 @@ pub mod tree_fingerprint;
 pub mod truncate;
 
 pub use crate::{
-    fraction::{InvalidShare, Share},
+    fraction::{Fraction, InvalidShare},
     lifecycle::{IllegalTransition, State, Trigger},
     mode::{Decision, Facts, Mode, Reason, TaskFacts, choose_mode},
     priority::Priority,
     recovery::{RecoveryPolicy, Remedy},
-    schedule::{Concurrency, Consequence, Ending, Limits, Outcome, Schedule, Start, Then, Turn},
+    schedule::{
+        Actions, Concurrency, Consequence, Ending, Limits, Outcome, Schedule, Start, WakeUp,
+    },
     submission::{Submission, SubmissionError},
     task::{Kind, Link, Scope, Task, TaskIndex, kind_name},
 };

@@ -8,7 +8,7 @@ use callosum_agents::registry::EMBEDDED_ID;
 pub use callosum_agents::scout::Kind;
 use callosum_ledger::TaskId;
 
-use crate::{fraction::Share, mode::Mode, priority::Priority};
+use crate::{fraction::Fraction, mode::Mode, priority::Priority};
 
 /// One analysis that a caller asks for, before it has an id of the ledger.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,7 +34,7 @@ pub struct Task {
     /// The mode that the caller insists on; `None` leaves the choice to the arbiter.
     pub mode: Option<Mode>,
     /// The share of its citations that must hold; `None` where it is the run's that counts.
-    pub require_citations: Option<Share>,
+    pub require_citations: Option<Fraction>,
     /// The key of the plan's call that it is for; the journal and its entry name it, so that the call can
     /// be asked after.
     pub plan_call: Option<String>,

@@ -1,4 +1,4 @@
-//! [`TreePrint`]: fingerprint of a source tree's content, and whether the tree still has it.
+//! [`TreeFingerprint`]: fingerprint of a source tree's content, and whether the tree still has it.
 //!
 //! It covers what a search of the tree sees, and the commit that is checked out. Ignored and hidden
 //! files do not count, nor does what Callosum keeps itself.
@@ -26,13 +26,13 @@ const MOST_BYTES: u64 = 512 * 1024 * 1024;
 
 /// A tree at a moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TreePrint {
+pub struct TreeFingerprint {
     /// The SHA-256 over names, contents and the commit that is checked out.
     pub content: Checksum,
     looks: Checksum,
 }
 
-impl TreePrint {
+impl TreeFingerprint {
     /// Reads every file of the tree once, on all cores.
     ///
     /// Returns `None` if there is nothing to rely on: a tree that changed during the read, that
@@ -173,22 +173,28 @@ mod tests {
             disk.replace(&path, text.as_bytes(), 0o644).unwrap();
         };
         write("src/a.rs", "fn a() {}\n");
-        let first = TreePrint::read(&disk, root).unwrap();
+        let first = TreeFingerprint::read(&disk, root).unwrap();
         assert!(first.still_holds(&disk, root));
         write("src/a.rs", "fn b() {}\n");
         assert!(!first.still_holds(&disk, root));
-        assert_ne!(TreePrint::read(&disk, root).unwrap().content, first.content);
+        assert_ne!(
+            TreeFingerprint::read(&disk, root).unwrap().content,
+            first.content
+        );
         write("src/a.rs", "fn a() {}\n");
-        assert_eq!(TreePrint::read(&disk, root).unwrap().content, first.content);
+        assert_eq!(
+            TreeFingerprint::read(&disk, root).unwrap().content,
+            first.content
+        );
         write(".cal_memory.json", "{}");
-        assert!(TreePrint::read(&disk, root).unwrap().content == first.content);
+        assert!(TreeFingerprint::read(&disk, root).unwrap().content == first.content);
         write(".git/HEAD", "ref: refs/heads/main\n");
         write(".git/refs/heads/main", "0123\n");
-        let on_main = TreePrint::read(&disk, root).unwrap().content;
+        let on_main = TreeFingerprint::read(&disk, root).unwrap().content;
         assert_ne!(on_main, first.content);
         disk.remove_file(&root.join(".git/refs/heads/main"))
             .unwrap();
         write(".git/packed-refs", "4567 refs/heads/main\n");
-        assert_ne!(TreePrint::read(&disk, root).unwrap().content, on_main);
+        assert_ne!(TreeFingerprint::read(&disk, root).unwrap().content, on_main);
     }
 }

@@ -97,7 +97,7 @@ impl AutoAllow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_dir::Ground;
+    use crate::test_dir::TestDir;
 
     fn pattern(text: &str) -> Permission {
         Permission::parse(text).unwrap()
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn it_is_off_until_it_is_turned_on_and_keeps_its_list() {
-        let ground = Ground::new();
+        let ground = TestDir::new();
         let user = AutoAllow::new(&ground.disk, &ground.homes());
         assert_eq!(user.read().unwrap(), AutoAllowSettings::default());
         let changed = user
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn a_damaged_or_newer_file_is_an_error_and_is_not_replaced() {
         for text in ["{", "{\"version\": 2}", "{\"version\": 1}", "[]"] {
-            let ground = Ground::new();
+            let ground = TestDir::new();
             let user = AutoAllow::new(&ground.disk, &ground.homes());
             let name = user.path().strip_prefix(&ground.top).unwrap();
             ground.write(name.to_str().unwrap(), text);

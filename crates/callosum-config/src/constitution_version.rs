@@ -36,7 +36,7 @@ pub(crate) struct Amendment {
 /// The content of the file.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-struct Kept {
+struct StoredVersion {
     format: u32,
     signed: Amendment,
 }
@@ -66,7 +66,7 @@ impl Amendments {
             reason,
         };
         let bytes = self.disk.read(&self.file)?;
-        let kept: Kept =
+        let kept: StoredVersion =
             serde_json::from_slice(&bytes).map_err(|error| refuse(error.to_string()))?;
         if kept.format != FORMAT {
             let found = kept.format;
@@ -115,7 +115,7 @@ impl Amendments {
             });
         }
         if last != Some(amendment) {
-            let kept = Kept {
+            let kept = StoredVersion {
                 format: FORMAT,
                 signed: amendment,
             };

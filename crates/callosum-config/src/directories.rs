@@ -352,7 +352,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;
-    use crate::test_dir::Ground;
+    use crate::test_dir::TestDir;
 
     fn homes(variables: &[(&str, &str)]) -> Result<Homes, HomesError> {
         Homes::find(&variables.iter().copied().collect())
@@ -406,7 +406,7 @@ mod tests {
 
     #[test]
     fn the_machines_home_is_for_its_user_alone() {
-        let ground = Ground::new();
+        let ground = TestDir::new();
         let homes = ground.homes();
         assert!(homes.create_machine(&ground.disk).unwrap());
         assert!(!homes.create_machine(&ground.disk).unwrap());

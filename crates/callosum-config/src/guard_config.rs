@@ -175,7 +175,7 @@ mod tests {
     use callosum_guard::Strictness;
 
     use super::*;
-    use crate::test_dir::Ground;
+    use crate::test_dir::TestDir;
 
     fn file(strictness: &str) -> String {
         format!(
@@ -186,7 +186,7 @@ mod tests {
         )
     }
 
-    fn load(ground: &Ground) -> GuardConfig {
+    fn load(ground: &TestDir) -> GuardConfig {
         let (user, root) = (ground.path("home/cake_config.yaml"), ground.path("project"));
         GuardConfig::load(&ground.disk, Some(&user), &[&root, &root])
     }
@@ -204,7 +204,7 @@ mod tests {
             (None, Some("minimal"), Strictness::Balanced),
             (None, Some("paranoid"), Strictness::Paranoid),
         ] {
-            let ground = Ground::new();
+            let ground = TestDir::new();
             for (name, strictness) in [("home", user), ("project", project)] {
                 if let Some(strictness) = strictness {
                     ground.write(&format!("{name}/cake_config.yaml"), file(strictness));
@@ -232,7 +232,7 @@ mod tests {
                 b"\xff\xfe",
                 long.as_bytes(),
             ] {
-                let ground = Ground::new();
+                let ground = TestDir::new();
                 ground.write(&format!("{name}/cake_config.yaml"), broken);
                 let loaded = load(&ground);
                 assert_eq!(loaded.config, Config::default(), "{name}");
@@ -247,11 +247,11 @@ mod tests {
     /// CAKE-CFG-1: what is no file is not waited for, and a link to nothing is reported.
     #[test]
     fn what_is_no_file_is_reported_and_not_waited_for() {
-        let ground = Ground::new();
+        let ground = TestDir::new();
         ground.folder("project/cake_config.yaml");
         let loaded = load(&ground);
         assert!(matches!(loaded.broken[0], BrokenCake::NoFile { .. }));
-        let ground = Ground::new();
+        let ground = TestDir::new();
         ground.folder("project");
         let link = ground.path("project/cake_config.yaml");
         std::os::unix::fs::symlink("nowhere", &link).unwrap();

@@ -412,10 +412,10 @@ impl Reader {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_dir::Ground;
+    use crate::test_dir::TestDir;
 
     fn load(text: &str) -> Result<MeshSettings, String> {
-        let ground = Ground::new();
+        let ground = TestDir::new();
         let path = ground.write("config.toml", text);
         let loaded = MeshSettings::load(&ground.disk, &path);
         loaded.map_err(|error| {
@@ -452,7 +452,7 @@ mod tests {
     /// CALC-ROUTE-1: the matrix has what the user configures, and takes missing keys from the seed's.
     #[test]
     fn the_matrix_is_what_the_user_configures() {
-        let ground = Ground::new();
+        let ground = TestDir::new();
         let none = MeshSettings::load(&ground.disk, &ground.path("none.toml")).unwrap();
         assert_eq!(none, MeshSettings::default());
         assert_eq!(none.matrix, Matrix::default());

@@ -79,12 +79,12 @@ impl OutputFolders {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_dir::Ground;
+    use crate::test_dir::TestDir;
 
     /// CALC-PAT-2b: the author's project and the user's folders, and neither a home nor the whole disk.
     #[test]
     fn a_task_may_write_to_its_project_and_to_the_folders_that_the_user_names() {
-        let ground = Ground::new();
+        let ground = TestDir::new();
         ground.write("home/shop/.calrc", "{}");
         ground.write("home/shop/src/a.rs", "");
         ground.write("home/notes/a.md", "");

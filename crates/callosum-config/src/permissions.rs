@@ -326,7 +326,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
-    use crate::test_dir::Ground;
+    use crate::test_dir::TestDir;
 
     fn at(text: &str) -> Timestamp {
         format!("2026-01-02T{text}Z").parse().unwrap()
@@ -342,7 +342,7 @@ mod tests {
         }
     }
 
-    fn of(ground: &Ground, root: &str) -> Permissions {
+    fn of(ground: &TestDir, root: &str) -> Permissions {
         Permissions::of(&ground.disk, &ground.homes(), Path::new(root))
     }
 
@@ -355,7 +355,7 @@ mod tests {
     /// that has run out is swept, and a clock that was put back prolongs nothing.
     #[test]
     fn a_permission_holds_where_and_as_long_as_it_was_given() {
-        let ground = Ground::new();
+        let ground = TestDir::new();
         let (here, there) = (of(&ground, "/a"), of(&ground, "/b"));
         let now = at("10:00:00");
         here.grant(Reach::Project, permit("1", None, false), now)
@@ -377,7 +377,7 @@ mod tests {
     /// CAKE-SHIM-1: what is for one time is used up once, however many want it at once.
     #[test]
     fn what_is_for_one_time_is_had_by_one_alone() {
-        let ground = Ground::new();
+        let ground = TestDir::new();
         let permissions = of(&ground, "/a");
         let now = at("10:00:00");
         for number in 0..3 {
@@ -405,7 +405,7 @@ mod tests {
 
     #[test]
     fn what_is_damaged_or_newer_permits_nothing_and_is_not_written_over() {
-        let ground = Ground::new();
+        let ground = TestDir::new();
         let permissions = of(&ground, "/a");
         for text in ["{", "{\"version\": 2}", "{\"version\": 1}"] {
             let name = permissions.file.strip_prefix(&ground.top).unwrap();

@@ -13,7 +13,7 @@ use super::{
     environment::Environment,
     guard_config::GuardConfig,
     key::Key,
-    project_paths::{Places, PlacesError, Waiting, hold_back},
+    project_paths::{Places, PlacesError, UntrustedValue, hold_back},
     root::{ForeignMark, RootError, Roots, foreign_state, is_calrc_foreign},
     setting_path::Address,
     settings::{Settings, SettingsError},
@@ -25,7 +25,7 @@ use super::{
 
 /// Arguments of a command that choose the project and its settings.
 #[derive(Clone, Debug, Default)]
-pub struct Told<'a> {
+pub struct ProjectOverrides<'a> {
     /// The argument of `-C`.
     pub root: Option<&'a Path>,
     /// The settings on the command line.
@@ -48,7 +48,7 @@ pub struct Project {
     /// Paths of the project's state.
     pub places: Places,
     /// Values of `.calrc` that wait for `callosum trust`; the defaults are in force.
-    pub waiting: Vec<Waiting>,
+    pub waiting: Vec<UntrustedValue>,
     /// Permissions that the user of this machine has given.
     pub trust: Trust,
 }
@@ -59,7 +59,7 @@ impl Project {
         disk: &Disk,
         environment: &Environment,
         here: &Path,
-        options: &Told<'_>,
+        options: &ProjectOverrides<'_>,
     ) -> Result<Self, ProjectError> {
         let homes = Homes::find(environment)?;
         let mut roots = Roots::find(disk, here, options.root)?;
@@ -131,7 +131,7 @@ impl Project {
     pub fn mend(
         disk: &Disk,
         environment: &Environment,
-        options: (&Path, &Told<'_>),
+        options: (&Path, &ProjectOverrides<'_>),
         (address, value): (&Address, &Value),
     ) -> Result<Option<Change>, MendError> {
         let (here, options) = options;
@@ -153,7 +153,7 @@ fn calrc_of(
     disk: &Disk,
     roots: &Roots,
     state: &StatePlace,
-    options: &Told<'_>,
+    options: &ProjectOverrides<'_>,
 ) -> Result<Calrc, ProjectError> {
     let path = Places::calrc_in(&state.folder);
     if options.root.is_none() && is_calrc_foreign(disk, roots, &path)? {
@@ -250,18 +250,24 @@ pub enum MendError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{setting::Origin, test_dir::Ground};
+    use crate::{setting::Origin, test_dir::TestDir};
 
-    fn with_calrc(text: &str) -> Ground {
-        let ground = Ground::new();
+    fn with_calrc(text: &str) -> TestDir {
+        let ground = TestDir::new();
         ground.write("project/.calrc", text);
         ground
     }
 
-    fn load(ground: &Ground) -> Project {
+    fn load(ground: &TestDir) -> Project {
         let environment = [("HOME", ground.path("home"))].into_iter().collect();
         let here = ground.path("project");
-        Project::load(&ground.disk, &environment, &here, &Told::default()).unwrap()
+        Project::load(
+            &ground.disk,
+            &environment,
+            &here,
+            &ProjectOverrides::default(),
+        )
+        .unwrap()
     }
 
     /// REQ-SEC-001: in a folder that every user may write to, no one else's state or settings are ours.
@@ -290,16 +296,18 @@ mod tests {
         let notes = ground.write("project/loa-grimoire/NOTES.md", "");
         chown(notes.parent().unwrap(), Some(12_345), None).unwrap();
         let environment = [("HOME", ground.path("home"))].into_iter().collect();
-        let load = |options: &Told<'_>| Project::load(&ground.disk, &environment, &here, options);
-        let refused = load(&Told::default());
+        let load = |options: &ProjectOverrides<'_>| {
+            Project::load(&ground.disk, &environment, &here, options)
+        };
+        let refused = load(&ProjectOverrides::default());
         let of_folder = |path: &Path| path == notes.parent().unwrap();
         assert!(
             matches!(&refused, Err(ProjectError::Foreign { path, user: 12_345 }) if of_folder(path)),
             "{refused:?}"
         );
-        let named = Told {
+        let named = ProjectOverrides {
             root: Some(Path::new(".")),
-            ..Told::default()
+            ..ProjectOverrides::default()
         };
         assert_eq!(
             load(&named).unwrap().settings.limits(0).recovery.retry_max,

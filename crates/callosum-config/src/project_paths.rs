@@ -34,7 +34,7 @@ pub struct Places {
 
 /// A value of an untrusted `.calrc` that is not in force.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Waiting {
+pub struct UntrustedValue {
     /// Its key.
     pub key: Key,
     /// Value that would be in force.
@@ -122,12 +122,12 @@ impl Places {
 ///
 /// Also inside of the root: a file of the repository that is named as the ledger would be taken for
 /// a damaged one, and replaced.
-pub(super) fn hold_back(root: &Path, settings: &mut Settings) -> Vec<Waiting> {
+pub(super) fn hold_back(root: &Path, settings: &mut Settings) -> Vec<UntrustedValue> {
     let mut waiting = Vec::new();
     for key in [Key::LedgerPath, Key::AuditPath] {
         let is_calrcs = matches!(settings.get(key).origin, Origin::Calrc(_));
         if is_calrcs && !is_default(root, settings, key) {
-            waiting.push(Waiting {
+            waiting.push(UntrustedValue {
                 key,
                 setting: settings.reset(key),
             });
@@ -194,11 +194,11 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     use super::*;
-    use crate::{calrc::Calrc, environment::Environment, test_dir::Ground};
+    use crate::{calrc::Calrc, environment::Environment, test_dir::TestDir};
 
     /// Returns a project folder, which is a repository, with an `outside` next to it.
-    fn project() -> (Ground, PathBuf, PathBuf) {
-        let ground = Ground::new();
+    fn project() -> (TestDir, PathBuf, PathBuf) {
+        let ground = TestDir::new();
         ground.folder("root/.git/hooks");
         let (root, outside) = (ground.path("root"), ground.folder("outside"));
         (ground, root, outside)

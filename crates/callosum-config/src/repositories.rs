@@ -107,12 +107,12 @@ impl<'r> Repositories<'r> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_dir::Ground;
+    use crate::test_dir::TestDir;
 
     /// LOA-FUT-1: what was begun is known until it is forgotten, and nothing else is.
     #[test]
     fn what_was_begun_is_known_until_it_is_forgotten() {
-        let ground = Ground::new();
+        let ground = TestDir::new();
         let folder = ground.homes().repositories();
         let list = Repositories::new(&ground.disk, folder.clone());
         assert!(list.all().unwrap().known.is_empty());

@@ -23,7 +23,7 @@ pub struct MatrixFile {
 
 /// Result of another look at the file.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Looked {
+pub enum ReloadOutcome {
     /// Its content is the same.
     Same,
     /// It says something else, which can be used.
@@ -51,23 +51,23 @@ impl MatrixFile {
     }
 
     /// Looks at it again. A fault is reported once, until it is another one.
-    pub fn look(&mut self) -> Looked {
+    pub fn look(&mut self) -> ReloadOutcome {
         let read = self.disk.read_if_there(&self.path);
         let read = read.map_err(|error| error.to_string());
         if read == self.read {
-            return Looked::Same;
+            return ReloadOutcome::Same;
         }
         self.read = read;
         let bytes = match &self.read {
             Ok(bytes) => bytes.as_deref(),
-            Err(reason) => return Looked::Broken(reason.clone()),
+            Err(reason) => return ReloadOutcome::Broken(reason.clone()),
         };
         match MeshSettings::of_file(&self.path, bytes) {
             Ok(settings) => {
                 self.matrix = settings.matrix;
-                Looked::Changed
+                ReloadOutcome::Changed
             }
-            Err(error) => Looked::Broken(error.to_string()),
+            Err(error) => ReloadOutcome::Broken(error.to_string()),
         }
     }
 }
@@ -75,40 +75,40 @@ impl MatrixFile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_dir::Ground;
+    use crate::test_dir::TestDir;
 
     /// CALC-ROUTE-1: the file's content holds from its change on; a file that cannot be used is
     /// reported once, and the last one that could be used holds until it is mended.
     #[test]
     fn a_change_holds_and_a_broken_file_does_not() {
-        let ground = Ground::new();
+        let ground = TestDir::new();
         let path = ground.path("config.toml");
         let mut file = MatrixFile::open(&ground.disk, path).unwrap();
         let primary = |file: &MatrixFile| file.matrix().route("synthesis").unwrap().primary.clone();
         assert_eq!(*file.matrix(), Matrix::default());
-        assert_eq!(file.look(), Looked::Same);
+        assert_eq!(file.look(), ReloadOutcome::Same);
         ground.write(
             "config.toml",
             "[mesh.routes.synthesis]\nprimary = \"qwen\"\n",
         );
-        assert_eq!(file.look(), Looked::Changed);
-        assert_eq!(file.look(), Looked::Same);
+        assert_eq!(file.look(), ReloadOutcome::Changed);
+        assert_eq!(file.look(), ReloadOutcome::Same);
         assert_eq!(primary(&file).as_str(), "qwen-code");
         ground.write("config.toml", "[mesh.routes.synthesis]\nprimary = 3\n");
-        let Looked::Broken(reason) = file.look() else {
+        let ReloadOutcome::Broken(reason) = file.look() else {
             panic!("it can be used");
         };
         assert!(
             reason.contains("`mesh.routes.synthesis.primary` is 3"),
             "{reason}"
         );
-        assert_eq!(file.look(), Looked::Same);
+        assert_eq!(file.look(), ReloadOutcome::Same);
         assert_eq!(primary(&file).as_str(), "qwen-code");
         ground
             .disk
             .remove_file(&ground.path("config.toml"))
             .unwrap();
-        assert_eq!(file.look(), Looked::Changed);
+        assert_eq!(file.look(), ReloadOutcome::Changed);
         assert_eq!(*file.matrix(), Matrix::default());
         ground.write("config.toml", "[mesh");
         assert!(MatrixFile::open(&ground.disk, ground.path("config.toml")).is_err());

@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, ffi::OsString, fmt, path::PathBuf, time::Duration};
 
 use callosum_arbiter::{
-    Concurrency, Limits, RecoveryPolicy, Share,
+    Concurrency, Fraction, Limits, RecoveryPolicy,
     budget::{Bounds, Money},
     circuit,
     suggest::nearest,
@@ -59,17 +59,17 @@ impl Settings {
         flags: &[(Key, OsString)],
     ) -> Result<Self, SettingsError> {
         let of_calrc = || Origin::Calrc(calrc.path.clone());
-        let mut refused: Vec<Refusal> = calrc
+        let mut refused: Vec<RejectedValue> = calrc
             .refused
             .iter()
-            .map(|problem| Refusal {
+            .map(|problem| RejectedValue {
                 origin: of_calrc(),
                 problem: problem.clone(),
             })
             .collect();
         let read = |key, text, origin: Origin| match Address::Key(key).read_text(text) {
             Ok(value) => Ok(Setting { value, origin }),
-            Err(problem) => Err(Refusal { origin, problem }),
+            Err(problem) => Err(RejectedValue { origin, problem }),
         };
         let value_of = |key: Key| {
             if let Some((_, text)) = flags.iter().rfind(|(set, _)| *set == key) {
@@ -199,8 +199,9 @@ impl Settings {
     }
 
     /// The share of citations that must hold, where one is demanded.
-    pub fn require_citations(&self) -> Option<Share> {
-        Share::of_parts(self.decimal(Key::RequireCitations)).filter(|share| *share > Share::NONE)
+    pub fn require_citations(&self) -> Option<Fraction> {
+        Fraction::of_parts(self.decimal(Key::RequireCitations))
+            .filter(|share| *share > Fraction::NONE)
     }
 
     /// The path of a key that takes one, as it was written.
@@ -312,7 +313,7 @@ fn set_or<T>(set: Option<T>, default: T, calrc: &Calrc) -> Setting<T> {
 /// resembles none of them is another program's.
 fn warnings(calrc: &Calrc, environment: &Environment) -> Vec<Warning> {
     let keys = calrc.unknown.iter().map(|unknown| Warning {
-        origin: Place::Calrc(calrc.path.clone()),
+        origin: NameOrigin::Calrc(calrc.path.clone()),
         name: unknown.key.clone(),
         nearest: unknown.nearest,
     });
@@ -323,7 +324,7 @@ fn warnings(calrc: &Calrc, environment: &Environment) -> Vec<Warning> {
             return None;
         }
         Some(Warning {
-            origin: Place::Environment,
+            origin: NameOrigin::Environment,
             name: excerpt(name),
             nearest: Some(nearest(name, known)?),
         })
@@ -335,7 +336,7 @@ fn warnings(calrc: &Calrc, environment: &Environment) -> Vec<Warning> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
     /// Place of the name.
-    pub origin: Place,
+    pub origin: NameOrigin,
     /// The name.
     pub name: String,
     /// The name that was probably meant.
@@ -344,7 +345,7 @@ pub struct Warning {
 
 /// Place of an unknown name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum NameOrigin {
     /// In the project's `.calrc`.
     Calrc(PathBuf),
     /// In the environment.
@@ -354,8 +355,10 @@ pub enum Place {
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.origin {
-            Place::Calrc(path) => write!(f, "`{}`: unknown key `{}`", path.display(), self.name)?,
-            Place::Environment => write!(f, "unknown variable {}", self.name)?,
+            NameOrigin::Calrc(path) => {
+                write!(f, "`{}`: unknown key `{}`", path.display(), self.name)?
+            }
+            NameOrigin::Environment => write!(f, "unknown variable {}", self.name)?,
         }
         match self.nearest {
             Some(name) => write!(f, ", did you mean `{name}`?"),
@@ -366,14 +369,14 @@ impl fmt::Display for Warning {
 
 /// A value that its key does not take.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
+pub struct RejectedValue {
     /// Origin of the value.
     pub origin: Origin,
     /// The fault.
     pub problem: NotAllowed,
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for RejectedValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.origin, self.problem)
     }
@@ -384,13 +387,13 @@ impl fmt::Display for Refusal {
 #[error("{}", first_of(refused))]
 pub struct SettingsError {
     /// At least one.
-    pub refused: Vec<Refusal>,
+    pub refused: Vec<RejectedValue>,
     /// Unknown names that were found as well.
     pub warnings: Vec<Warning>,
 }
 
 /// The first one, and how many more there are: `callosum config check` shows each.
-fn first_of(refused: &[Refusal]) -> String {
+fn first_of(refused: &[RejectedValue]) -> String {
     let Some((first, more)) = refused.split_first() else {
         return String::new();
     };

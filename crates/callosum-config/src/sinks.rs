@@ -175,10 +175,10 @@ impl SinkSetting {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_dir::Ground;
+    use crate::test_dir::TestDir;
 
     fn read(text: &str) -> Result<Vec<SinkSetting>, String> {
-        let ground = Ground::new();
+        let ground = TestDir::new();
         let homes = ground.homes();
         let disk = Disk::real();
         disk.create_dir_all(homes.user_config.parent().unwrap())

@@ -97,13 +97,13 @@ pub fn place_sessions(disk: &Disk, homes: &Homes, roots: &mut Roots) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_dir::Ground;
+    use crate::test_dir::TestDir;
 
     /// A tree that was not initialized has its state in the machine's folder, and each of our own names in
     /// it brings the state there.
     #[test]
     fn state_is_in_the_tree_only_if_the_tree_has_some() {
-        let ground = Ground::new();
+        let ground = TestDir::new();
         let homes = ground.homes();
         let root = ground.folder("root");
         let find = || StatePlace::find(&ground.disk, &homes, &root).unwrap();
@@ -129,7 +129,7 @@ mod tests {
     /// Session files go where the tree has some, else to the machine.
     #[test]
     fn session_files_are_in_the_tree_only_if_it_has_some() {
-        let ground = Ground::new();
+        let ground = TestDir::new();
         let homes = ground.homes();
         let root = ground.folder("root");
         let place = || {

@@ -1,4 +1,4 @@
-//! [`Ground`]: a temporary folder for the tests of this room, with links resolved.
+//! [`TestDir`]: a temporary folder for the tests of this room, with links resolved.
 
 use std::path::{Path, PathBuf};
 
@@ -7,13 +7,13 @@ use callosum_host::Disk;
 use super::{directories::Homes, state_place::NewState};
 
 /// A temporary folder, removed when it is dropped.
-pub(super) struct Ground {
+pub(super) struct TestDir {
     _folder: tempfile::TempDir,
     pub(super) top: PathBuf,
     pub(super) disk: Disk,
 }
 
-impl Ground {
+impl TestDir {
     pub(super) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let disk = Disk::real();

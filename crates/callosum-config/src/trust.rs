@@ -140,9 +140,9 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;
-    use crate::test_dir::Ground;
+    use crate::test_dir::TestDir;
 
-    fn open(ground: &Ground, root: &str) -> Result<Trust, StateFileError> {
+    fn open(ground: &TestDir, root: &str) -> Result<Trust, StateFileError> {
         Trust::open(&ground.disk, &ground.homes(), Path::new(root))
     }
 
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn what_was_allowed_is_allowed_for_that_root_alone_until_it_is_forgotten() {
-        let ground = Ground::new();
+        let ground = TestDir::new();
         let mut trust = open(&ground, "/a").unwrap();
         assert!(!trust.is_trusted(executor("x")));
         trust.record(executor("x")).unwrap();
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn an_executors_hash_does_not_allow_a_calrc() {
-        let ground = Ground::new();
+        let ground = TestDir::new();
         let mut trust = open(&ground, "/a").unwrap();
         let hash = Checksum::of(b"same");
         trust.record(Subject::Executor(hash)).unwrap();
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn two_who_change_it_at_once_lose_nothing() {
-        let ground = Ground::new();
+        let ground = TestDir::new();
         let mut one = open(&ground, "/a").unwrap();
         let mut other = open(&ground, "/a").unwrap();
         one.record(executor("x")).unwrap();
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn asking_creates_nothing_and_the_file_is_its_users_alone() {
-        let ground = Ground::new();
+        let ground = TestDir::new();
         let mut trust = open(&ground, "/a").unwrap();
         assert!(!ground.homes().machine.exists());
         trust.record(executor("x")).unwrap();
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn a_newer_or_damaged_file_allows_nothing_and_is_left_as_it_is() {
-        let ground = Ground::new();
+        let ground = TestDir::new();
         let mut trust = open(&ground, "/a").unwrap();
         trust.record(executor("x")).unwrap();
         for content in [
@@ -218,7 +218,7 @@ mod tests {
     /// Format 1 as it was first written; this test's text is never changed.
     #[test]
     fn the_first_format_stays_readable() {
-        let ground = Ground::new();
+        let ground = TestDir::new();
         let trust = open(&ground, "/a").unwrap();
         let hash = Checksum::of(b"x");
         let content = format!(

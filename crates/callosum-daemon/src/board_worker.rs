@@ -28,7 +28,7 @@ use callosum_mesh::{
 use tokio::sync::{Notify, oneshot};
 
 use super::{bridge_watcher::BridgeWatcher, run::ServeError};
-use callosum_config::{Looked, MatrixFile};
+use callosum_config::{MatrixFile, ReloadOutcome};
 
 /// Interval of looks at the files of the bridge.
 const LOOK: Duration = Duration::from_millis(40);
@@ -286,12 +286,12 @@ impl BoardWorkerState {
     /// Reads the routes from the configuration. If it is invalid, the last ones stay in effect.
     fn heed_configuration(&mut self) {
         let fault = match self.matrix.look() {
-            Looked::Same => return,
-            Looked::Changed => {
+            ReloadOutcome::Same => return,
+            ReloadOutcome::Changed => {
                 self.mesh.set_matrix(self.matrix.matrix().clone());
                 None
             }
-            Looked::Broken(reason) => {
+            ReloadOutcome::Broken(reason) => {
                 (self.warn)(&reason);
                 Some(reason)
             }

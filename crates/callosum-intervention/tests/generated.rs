@@ -16,7 +16,7 @@ use callosum_diagnose::{ErrorEvent, Severity, StreamSource, error_type};
 use callosum_intervention::{
     classify::{Project, suggest},
     operator::{Context, Fix, InterventionType, KnownFix, Message, Operator},
-    voice::Surroundings,
+    voice::GateFacts,
 };
 use serde_json::Value;
 
@@ -97,7 +97,7 @@ fn project() -> Project {
 
 /// Builds a message and checks it with the gate as a stranger would.
 fn build(operator: &Operator, context: &Context, exists: &dyn Fn(&str) -> bool) -> String {
-    let surroundings = Surroundings {
+    let surroundings = GateFacts {
         allows: &allows,
         exists,
         declares: &|_| false,
@@ -109,7 +109,7 @@ fn build(operator: &Operator, context: &Context, exists: &dyn Fn(&str) -> bool) 
     let text = built.message.unwrap();
     let verdict = operator.gate().check(
         &text,
-        &Surroundings {
+        &GateFacts {
             event: Some(context.facts()),
             ..surroundings
         },

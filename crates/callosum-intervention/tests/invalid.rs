@@ -2,7 +2,7 @@
 
 use callosum_intervention::{
     operator::{Context, Operator},
-    voice::Surroundings,
+    voice::GateFacts,
 };
 use serde_json::Value;
 
@@ -16,7 +16,7 @@ fn no_invalid_message_passes() {
         let row: Value = serde_json::from_str(line).unwrap();
         let event = (!row["event"].is_null())
             .then(|| Context::from_json(&row["event"].to_string()).unwrap());
-        let surroundings = Surroundings {
+        let surroundings = GateFacts {
             allows: &|_| true,
             exists: &|_| true,
             declares: &|_| false,

@@ -7,7 +7,7 @@ use callosum_agents::{client::Client, output_format::Dialect};
 use callosum_session::trajectory::Agent;
 use serde_json::{Map, Value};
 
-use callosum_app::context::Asker;
+use callosum_app::context::Requester;
 use callosum_config::Environment;
 
 /// Variable with the session of Claude Code.
@@ -24,7 +24,7 @@ pub(super) fn caller(
     name: Option<&str>,
     meta: &Map<String, Value>,
     environment: &Environment,
-) -> Asker {
+) -> Requester {
     let name = name.unwrap_or_default();
     let client = client(name);
     let session = match client.map(|client| client.program) {
@@ -38,7 +38,7 @@ pub(super) fn caller(
         _ => None,
     };
     let agent = client.map_or(name, |client| client.program);
-    Asker {
+    Requester {
         // A name that no file may have is replaced by the default.
         agent: Agent::new(agent).unwrap_or_default(),
         session: session

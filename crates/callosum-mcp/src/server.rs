@@ -25,7 +25,7 @@ use super::{
     tools::{self, Tool},
     working_dir,
 };
-use callosum_app::context::{Asked, Context, Telling};
+use callosum_app::context::{Context, Invocation, ProgressSink};
 use callosum_app::report::Reporter;
 use callosum_app::{CommandError, Exit};
 use callosum_config::Environment;
@@ -144,12 +144,12 @@ impl Server {
         let (lines, telling) = match context.meta.get_progress_token() {
             Some(token) => {
                 let (say, lines) = watch::channel(String::new());
-                let telling: Telling = Arc::new(move |line| drop(say.send(neutral(line))));
+                let telling: ProgressSink = Arc::new(move |line| drop(say.send(neutral(line))));
                 (Some((lines, token)), Some(telling))
             }
             None => (None, None),
         };
-        let asked = Asked {
+        let asked = Invocation {
             by,
             telling,
             cancel: cancel.clone(),

@@ -32,12 +32,12 @@ pub struct Composer {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Layout {
     /// The composer, if it is on the screen.
-    pub composer: Option<Place>,
+    pub composer: Option<ComposerLines>,
 }
 
 /// Lines of the composer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct ComposerLines {
     /// Index of the line after the last prompt that was sent and is still on the screen, else 0.
     pub turn: usize,
     /// Index of the line above which the conversation ends.
@@ -88,7 +88,7 @@ impl Layout {
 }
 
 /// Returns the composer that begins at a line, if one does.
-fn place(screen: &Screen, composer: &Composer, first: usize) -> Option<Place> {
+fn place(screen: &Screen, composer: &Composer, first: usize) -> Option<ComposerLines> {
     let text = |index: usize| screen.lines.get(index).map(|line| line.text.as_str());
     let line = text(first)?;
     let is_mode = composer
@@ -156,7 +156,7 @@ fn place(screen: &Screen, composer: &Composer, first: usize) -> Option<Place> {
     if is_under_cursor || is_placeholder(&draft) {
         draft.clear();
     }
-    Some(Place {
+    Some(ComposerLines {
         turn,
         top,
         first,

@@ -16,7 +16,7 @@ use callosum_session::trajectory::Agent;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::context::{Asker, Context};
+use crate::context::{Context, Requester};
 use crate::delegate::delegate;
 use crate::delegate::options::DelegateOptions;
 use crate::delegate::output::{DelegateOutput, NamedOutput, TasksOutput};
@@ -132,7 +132,7 @@ pub fn work(
         .as_deref()
         .and_then(|it| Agent::new(it).ok())
     {
-        context.asker = Some(Asker {
+        context.asker = Some(Requester {
             agent,
             session: request.asked_in,
         });

@@ -27,9 +27,9 @@ use std::time::Duration;
 
 use callosum_agents::registry::{EMBEDDED_ID, Status};
 use callosum_arbiter::budget::{Bounds, Budget, BudgetError, Money, TOKEN_VARIABLE};
-use callosum_arbiter::delegation::{Means, Report, Reuse, Rules};
+use callosum_arbiter::delegation::{DelegationContext, Report, Reuse, Rules};
 use callosum_arbiter::priority::assign_executors;
-use callosum_arbiter::tree_fingerprint::TreePrint;
+use callosum_arbiter::tree_fingerprint::TreeFingerprint;
 use callosum_arbiter::{Kind, Limits, RecoveryPolicy, Submission, delegation};
 use callosum_ledger::{Answers, AuditEvent, Event, Ledger};
 
@@ -83,7 +83,7 @@ pub fn delegate(context: &Context, options: &DelegateOptions) -> Result<Report, 
     surroundings.environment.push(token);
     let circuits = context.circuits();
     let fallbacks = roster.choice().all();
-    let means = Means {
+    let means = DelegationContext {
         ledger: &ledger,
         answers: &Answers::new(context.disk.clone(), &context.ledger_paths()),
         registry: roster.registry(),
@@ -255,7 +255,7 @@ fn reuse(context: &Context, options: &DelegateOptions) -> Option<Reuse> {
     }
     Some(Reuse {
         folder: context.project.homes.reuse(context.state()),
-        tree: TreePrint::read(&context.disk, context.tree())?,
+        tree: TreeFingerprint::read(&context.disk, context.tree())?,
         is_looked_for: !options.no_cache,
     })
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use callosum_arbiter::delegation::StartMark;
-use callosum_arbiter::{Kind, Mode, Priority, Share};
+use callosum_arbiter::{Fraction, Kind, Mode, Priority};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -33,7 +33,7 @@ pub struct DelegateOptions {
     /// The order of waiting tasks.
     pub priority: Option<Priority>,
     /// The share of citations that must be valid, from 0 to 1.
-    pub require_citations: Option<Share>,
+    pub require_citations: Option<Fraction>,
     /// The most tokens of the summary, estimated.
     pub budget: Option<u64>,
     /// Whether scout's complete answer is wanted.

@@ -5,11 +5,11 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use callosum_agents::runner::Sign;
-use callosum_arbiter::delegation::{Again, Notice, Watch};
+use callosum_arbiter::delegation::{Notice, RetryNotice, Watch};
 use callosum_arbiter::{Submission, TaskIndex};
 use serde::Deserialize;
 
-use crate::context::{Context, Telling};
+use crate::context::{Context, ProgressSink};
 use crate::many;
 use crate::report::{Progress, Reporter};
 
@@ -19,7 +19,7 @@ const LONGEST_LINE: usize = 100;
 /// Draws what a delegation tells.
 pub struct Shown {
     report: Arc<dyn Reporter>,
-    telling: Option<Telling>,
+    telling: Option<ProgressSink>,
     line: Progress,
     names: Vec<String>,
     running: Mutex<BTreeMap<TaskIndex, String>>,
@@ -169,8 +169,8 @@ impl Watch for Shown {
                 let code = code.map(|code| format!(" [{code}]")).unwrap_or_default();
                 let pause = pause.as_secs_f64();
                 let what = match again {
-                    Again::Ask => "retrying",
-                    Again::Commit => "keeping the answer and storing it again",
+                    RetryNotice::Ask => "retrying",
+                    RetryNotice::Commit => "keeping the answer and storing it again",
                 };
                 self.above(&format!("{name}{code}: {reason}; {what} in {pause:.1} s"));
             }

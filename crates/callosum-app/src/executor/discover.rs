@@ -82,7 +82,7 @@ pub fn take_in_server(
     context: &Context,
     roster: &mut Roster<'_>,
     answering: &Answering,
-) -> Result<Option<Found>, CommandError> {
+) -> Result<Option<Discovery>, CommandError> {
     let server = &answering.server;
     let Some(model) = answering.models.first() else {
         let what = format!(
@@ -113,7 +113,7 @@ pub fn take_in_server(
 }
 
 /// An executor that is there, and its entry where that is to be written.
-pub struct Found {
+pub struct Discovery {
     /// The result for the output.
     pub output: FoundOutput,
     /// The entry for the registry, if the program can be an executor.
@@ -125,7 +125,7 @@ pub fn take_in(
     roster: &mut Roster<'_>,
     place: String,
     new: Executor,
-) -> Result<Found, CommandError> {
+) -> Result<Discovery, CommandError> {
     let mut output = FoundOutput {
         id: new.id.clone(),
         program: place,
@@ -142,7 +142,7 @@ pub fn take_in(
             output.status = there.status.to_string();
             output.reason = Some("comes with the repository and is not trusted yet".to_owned());
             output.hint = Some("callosum trust --list".to_owned());
-            return Ok(Found {
+            return Ok(Discovery {
                 output,
                 entry: None,
             });
@@ -157,7 +157,7 @@ pub fn take_in(
                 ));
                 output.hint = Some(format!("callosum executor check {}", there.id));
             }
-            return Ok(Found {
+            return Ok(Discovery {
                 output,
                 entry: None,
             });
@@ -170,7 +170,7 @@ pub fn take_in(
             new
         }
     };
-    Ok(Found {
+    Ok(Discovery {
         output,
         entry: Some(executor),
     })

@@ -1,6 +1,6 @@
 //! Keeps our files out of git, by the repository's own exclude file; `init --share` does not.
 
-use callosum_client::registration::Doing;
+use callosum_client::registration::ApplyMode;
 use callosum_host::DiskError;
 use callosum_host::disk::{EntryKind, FileStat};
 
@@ -97,7 +97,7 @@ pub enum Excluded {
 }
 
 /// Removes lines that [`exclude`] added from the repository's exclude file, or only counts them. Returns their number.
-pub fn unexclude(context: &Context, meant: Excluded, doing: Doing) -> Result<u64, DiskError> {
+pub fn unexclude(context: &Context, meant: Excluded, doing: ApplyMode) -> Result<u64, DiskError> {
     let root = context.state();
     let mut ours = Vec::new();
     let mut kept = Vec::new();
@@ -124,7 +124,7 @@ pub fn unexclude(context: &Context, meant: Excluded, doing: Doing) -> Result<u64
     };
     let lines = text.split_inclusive(|byte| *byte == b'\n');
     let (removed, left): (Vec<&[u8]>, Vec<&[u8]>) = lines.partition(is_ours);
-    if doing == Doing::Write {
+    if doing == ApplyMode::Write {
         if !removed.is_empty() {
             context.disk.rewrite(&path, &left.concat(), 0o644)?;
         }

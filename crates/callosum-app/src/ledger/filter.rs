@@ -3,7 +3,7 @@
 use callosum_host::Clock;
 use callosum_ledger::Query;
 
-use crate::time_arg::Moment;
+use crate::time_arg::TimeArg;
 use crate::{CommandError, Exit};
 
 /// Selection of ledger entries; an absent value excludes nothing.
@@ -12,9 +12,9 @@ pub struct Filter {
     /// The executor's id.
     pub executor: Option<String>,
     /// The earliest time.
-    pub since: Option<Moment>,
+    pub since: Option<TimeArg>,
     /// The latest time.
-    pub until: Option<Moment>,
+    pub until: Option<TimeArg>,
     /// Text that summary or metadata contain.
     pub text: Option<String>,
     /// The mode that the task ran in.
@@ -33,7 +33,7 @@ impl Filter {
         text: Option<String>,
         since: Option<&str>,
     ) -> Result<Self, CommandError> {
-        let since = since.map(Moment::read).transpose();
+        let since = since.map(TimeArg::read).transpose();
         let refused = |what| CommandError::new(Exit::Usage, format!("`since`: {what}"));
         Ok(Self {
             executor,

@@ -47,7 +47,7 @@ pub fn notice(kind: &str, data: &Value) -> Option<Notice> {
 }
 
 /// Whether an event was taken.
-pub enum Taken {
+pub enum Acceptance {
     /// It is complete.
     Yes,
     /// It never will be, for this reason.

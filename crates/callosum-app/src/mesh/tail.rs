@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::time_arg::Moment;
+use crate::time_arg::TimeArg;
 use crate::{CommandError, Exit};
 
 /// Events that are read at once.
@@ -25,7 +25,7 @@ pub enum Since {
     /// By its position in the log.
     Cursor(Cursor),
     /// By its time.
-    Time(Moment),
+    Time(TimeArg),
 }
 
 /// Parses a cursor or a time.
@@ -33,7 +33,7 @@ pub fn since(text: &str) -> Result<Since, String> {
     if let Ok(cursor) = text.parse::<Cursor>() {
         return Ok(Since::Cursor(cursor));
     }
-    let moment = Moment::read(text).map(Since::Time);
+    let moment = TimeArg::read(text).map(Since::Time);
     moment.map_err(|error| format!("expected a cursor, such as 17; or {error}"))
 }
 

@@ -12,7 +12,7 @@ use callosum_host::disk::EntryKind;
 
 use crate::context::Context;
 use crate::plan::history;
-use crate::plan::local_run::OwnRun;
+use crate::plan::local_run::LocalRun;
 use crate::plan::lock::RunLock;
 
 /// Removes this machine's files of runs of this project that have no record, or are over, and
@@ -29,7 +29,7 @@ pub fn sweep(context: &Context, folder: &Path) -> Result<(), DiskError> {
         let Some(run) = run.filter(|_| entry.kind == EntryKind::File) else {
             continue;
         };
-        let own = OwnRun::of(context, &run);
+        let own = LocalRun::of(context, &run);
         if !own.is_of_here() || own.tally().read() > 0 {
             continue;
         }

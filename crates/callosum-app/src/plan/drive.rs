@@ -22,7 +22,7 @@ use crate::{CommandError, Exit, capability, open_ledger};
 pub const AT_ONCE: usize = 8;
 
 /// A run that this process has taken, and what it needs to go on with it.
-pub struct Taken {
+pub struct ClaimedRun {
     /// The run's records.
     pub journal: SealedJournal,
     /// The run's state.
@@ -94,7 +94,7 @@ pub fn with_hint_of_provided(error: CommandError, findings: &[Finding]) -> Comma
 /// Puts records on the run, and has the state follow. What does not fit the run is not put there.
 pub fn tell(
     context: &Context,
-    taken: &mut Taken,
+    taken: &mut ClaimedRun,
     records: Vec<RunRecord>,
 ) -> Result<(), CommandError> {
     let mut state = taken.state.clone();

@@ -1,8 +1,8 @@
-//! [`Rehearsal`]: rulings of the kernel on each call of a plan, as if it were run.
+//! [`DryRun`]: rulings of the kernel on each call of a plan, as if it were run.
 
 use std::sync::Arc;
 
-use callosum_arbiter::kernel::{CallRequest, Kernel, Ruling, RunCaps, Standing, TrustTier};
+use callosum_arbiter::kernel::{CallRequest, Kernel, Ruling, RunCaps, RunGrants, TrustTier};
 use callosum_ledger::Checksum;
 use callosum_plan::{Allowlist, Failure, Program, Yield};
 use schemars::JsonSchema;
@@ -33,15 +33,15 @@ pub struct RulingOutput {
 ///
 /// Nothing is performed and nothing recorded. What a person would be asked for counts as approved in what
 /// follows, so that each question of a run is seen in one go.
-pub struct Rehearsal {
+pub struct DryRun {
     kernel: Kernel,
-    standing: Standing,
+    standing: RunGrants,
     plan_hash: String,
     /// Rulings so far, in the order of the calls.
     pub rulings: Vec<RulingOutput>,
 }
 
-impl Rehearsal {
+impl DryRun {
     /// Of a plan that a person at the command line would run now, here.
     pub fn of(
         context: &Context,
@@ -55,12 +55,12 @@ impl Rehearsal {
         let names: Vec<String> = program.capabilities().map(ToString::to_string).collect();
         Ok(Self {
             kernel: Kernel::new(catalogue, constitution),
-            standing: Standing {
+            standing: RunGrants {
                 tier: TrustTier::OWN,
                 allowed: Allowlist::parse(&names).map_err(CommandError::internal)?,
                 caps,
                 revoked: revoked.map_err(|error| config_errors::governance(&error))?,
-                ..Standing::default()
+                ..RunGrants::default()
             },
             plan_hash: Checksum::of(source.text.as_bytes()).to_string(),
             rulings: Vec::new(),

@@ -8,7 +8,7 @@ use callosum_evidence::terminal_escape::on_one_line;
 use callosum_ledger::AuditReader;
 
 use crate::context::Context;
-use crate::plan::local_run::OwnRun;
+use crate::plan::local_run::LocalRun;
 use crate::{CommandError, Exit, many};
 
 /// A reader of the project's journal.
@@ -51,7 +51,7 @@ pub fn left_of(context: &Context, run: &RunId) -> Result<Option<ReadRun>, Comman
 /// The one run that is named so, or why it can't be read.
 fn find(context: &Context, text: &str) -> Result<Result<ReadRun, PassedOver>, CommandError> {
     if let Ok(run) = text.parse::<RunId>() {
-        let seals = OwnRun::of(context, &run).seals();
+        let seals = LocalRun::of(context, &run).seals();
         let read = read_run(&reader(context), &run, seals);
         return match read {
             Ok(read) => read.map(Ok).ok_or_else(|| none(text)),
@@ -86,7 +86,7 @@ fn none(text: &str) -> CommandError {
 
 /// Reads all runs of the project.
 pub fn read_all(context: &Context) -> Result<Runs, CommandError> {
-    let runs = read_runs(&reader(context), |run| OwnRun::of(context, run).seals());
+    let runs = read_runs(&reader(context), |run| LocalRun::of(context, run).seals());
     runs.map_err(|error| unreadable(None, &error.into()))
 }
 

@@ -1,4 +1,4 @@
-//! [`OwnRun`]: this machine's own record of a run: that it was begun here, its folder and tree, its plan, the secret that
+//! [`LocalRun`]: this machine's own record of a run: that it was begun here, its folder and tree, its plan, the secret that
 //! seals its records, and the calls that a person approved here.
 //!
 //! A journal may come along with a repository, and its chain needs no key: any writer can add that
@@ -42,7 +42,7 @@ const START: &str = "start";
 const MODE: u32 = 0o600;
 
 /// A run as this machine knows it. The holder of the run's lock writes it.
-pub struct OwnRun {
+pub struct LocalRun {
     disk: Disk,
     file: PathBuf,
     run: RunId,
@@ -55,7 +55,7 @@ pub struct OwnRun {
 /// The content of the file.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-struct Kept {
+struct StoredRun {
     format: u32,
     /// The folder that keeps the state of the project that it was begun in; not in formats below 3.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -85,7 +85,7 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-impl OwnRun {
+impl LocalRun {
     /// Reads and creates nothing.
     pub fn of(context: &Context, run: &RunId) -> Self {
         let folder = context.project.homes.machine.join("plan-runs");
@@ -114,7 +114,7 @@ impl OwnRun {
             // What is left there does no harm.
             drop(cleanup::sweep(context, folder));
         }
-        self.write(&Kept {
+        self.write(&StoredRun {
             format: FORMAT,
             folder: Some(self.folder.clone()),
             tree: Some(self.tree.clone()),
@@ -202,7 +202,7 @@ impl OwnRun {
             return Ok(secret);
         }
         let secret = new_secret()?;
-        self.write(&Kept {
+        self.write(&StoredRun {
             format: FORMAT,
             folder: Some(self.folder.clone()),
             tree: Some(self.tree.clone()),
@@ -248,7 +248,7 @@ impl OwnRun {
     }
 
     /// The other folder that the run was begun in.
-    fn elsewhere(&self, kept: &Kept) -> Option<String> {
+    fn elsewhere(&self, kept: &StoredRun) -> Option<String> {
         let folder = kept.folder.clone();
         folder.filter(|folder| *folder != self.folder)
     }
@@ -259,7 +259,7 @@ impl OwnRun {
     }
 
     /// Reads the record of a run that was begun in this folder and this tree.
-    fn read_of_here(&self) -> Result<Kept, CommandError> {
+    fn read_of_here(&self) -> Result<StoredRun, CommandError> {
         let kept = self.read()?;
         if let Some(folder) = self.elsewhere(&kept) {
             let back = format!(
@@ -303,7 +303,7 @@ impl OwnRun {
         ))
     }
 
-    fn read(&self) -> Result<Kept, CommandError> {
+    fn read(&self) -> Result<StoredRun, CommandError> {
         let failed = |error| open_ledger::disk_failed(&error);
         if !self.disk.exists(&self.file).map_err(failed)? {
             let what = format!(
@@ -318,7 +318,7 @@ impl OwnRun {
         let bytes = self.disk.read(&self.file).map_err(failed)?;
         self.refuse_newer_format(&bytes)?;
         let kept = serde_json::from_slice(&bytes).ok();
-        let is_known = |kept: &Kept| match kept.format {
+        let is_known = |kept: &StoredRun| match kept.format {
             FORMAT => kept.secret.is_some() && kept.folder.is_some() && kept.tree.is_some(),
             WITHOUT_TREE => kept.secret.is_some() && kept.folder.is_some(),
             WITHOUT_FOLDER => kept.secret.is_some(),
@@ -332,7 +332,7 @@ impl OwnRun {
         })
     }
 
-    fn write(&self, kept: &Kept) -> Result<(), CommandError> {
+    fn write(&self, kept: &StoredRun) -> Result<(), CommandError> {
         let mut bytes = serde_json::to_vec_pretty(kept).map_err(CommandError::internal)?;
         bytes.push(b'\n');
         let written = self.disk.replace(&self.file, &bytes, MODE);

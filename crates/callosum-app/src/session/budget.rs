@@ -47,7 +47,7 @@ pub struct BudgetOutput {
 }
 
 /// Token usage that was found, with its source.
-pub struct Found {
+pub struct BudgetUse {
     /// The client's id.
     pub client: &'static str,
     /// The tokens that are used.
@@ -57,7 +57,7 @@ pub struct Found {
 }
 
 /// The numbers of a transcript: of this one, or of the newest of the project.
-pub fn read(context: &Context, named: Option<&Path>) -> Result<Found, CommandError> {
+pub fn read(context: &Context, named: Option<&Path>) -> Result<BudgetUse, CommandError> {
     let path = match named {
         Some(path) => context.folder.join(path),
         None => find(context, "callosum session budget --transcript FILE")?,
@@ -69,7 +69,7 @@ pub fn read(context: &Context, named: Option<&Path>) -> Result<Found, CommandErr
         return Err(CommandError::new(Exit::No, what)
             .hint("a transcript is a client's log of a session: callosum session budget"));
     };
-    Ok(Found {
+    Ok(BudgetUse {
         client: reading.client,
         usage: reading.usage,
         transcript: Some(path),
@@ -111,7 +111,7 @@ pub fn find(context: &Context, hint: &str) -> Result<PathBuf, CommandError> {
 
 impl BudgetOutput {
     /// Returns what is printed about a budget.
-    pub fn of(budget: &Budget, usage: &Usage, found: &Found) -> Self {
+    pub fn of(budget: &Budget, usage: &Usage, found: &BudgetUse) -> Self {
         let [yellow, orange, red] = budget.begins;
         Self {
             zone: budget.zone.name().to_owned(),

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use callosum_client::intervention::{WatchError, Watcher};
-use callosum_config::{Environment, Project, Told};
+use callosum_config::{Environment, Project, ProjectOverrides};
 use callosum_diagnose::{Diagnosis, OutputReader, StreamSource};
 use callosum_evidence::terminal_escape::on_one_line;
 use callosum_host::Disk;
@@ -159,7 +159,7 @@ pub fn watcher(
     environment: &Environment,
     folder: &Path,
 ) -> Result<Watcher, WatchError> {
-    let project = Project::load(disk, environment, folder, &Told::default());
+    let project = Project::load(disk, environment, folder, &ProjectOverrides::default());
     let root = project.map_or_else(|_| folder.to_owned(), |project| project.roots.tree);
     Watcher::new(disk, environment, &root)
 }

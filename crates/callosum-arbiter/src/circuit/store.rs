@@ -28,7 +28,7 @@ pub struct Circuits {
 
 /// The file's content.
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Kept {
+struct StoredCircuit {
     format: u32,
     circuits: BTreeMap<String, Circuit>,
 }
@@ -118,9 +118,9 @@ impl Circuits {
         Ok(())
     }
 
-    fn read(&self) -> Result<Kept, CircuitsError> {
+    fn read(&self) -> Result<StoredCircuit, CircuitsError> {
         let Some(bytes) = self.disk.read_if_there(&self.file)? else {
-            return Ok(Kept::default());
+            return Ok(StoredCircuit::default());
         };
         serde_json::from_slice(&bytes).map_err(|source| CircuitsError::Unreadable {
             path: self.file.clone(),

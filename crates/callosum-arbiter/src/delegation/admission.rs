@@ -10,12 +10,12 @@ use callosum_agents::runner::Sign;
 use callosum_ledger::{Entry, ErrorCode, Reader};
 
 use super::{
-    attempt::{AttemptResult, Done, Job, Workshop},
+    attempt::{AttemptResult, AttemptRunner, Done, Job},
     attempt_error::Stop,
     observer::Notice,
     record::{About, not_started},
     report::Failure,
-    reuse::{REQUEST_KEY, Reuse, Turn},
+    reuse::{REQUEST_KEY, Reuse, ReuseLock},
     side_effects::leaves_only_its_answer,
     validate,
 };
@@ -27,13 +27,13 @@ const LONGEST_TURN: Duration = Duration::from_mins(10);
 /// Interval between checks whether the other run is done.
 const EACH_TURN: Duration = Duration::from_millis(50);
 
-impl Workshop<'_> {
+impl AttemptRunner<'_> {
     /// Waits while another run has this very request answered, as long as the executor may take.
     /// The first to come has the turn, until it is over or has died.
     ///
     /// Returns `None` if there is no wait: nothing is to be used again, an executor began this run,
     /// which must not wait for the one that waits for it, or the other takes too long.
-    pub(super) fn take_turn(&self, job: &Job<'_>) -> Result<Option<Turn>, Stop> {
+    pub(super) fn take_turn(&self, job: &Job<'_>) -> Result<Option<ReuseLock>, Stop> {
         let reuse = self.reuse_for(job);
         let (Some(reuse), Some(_)) = (reuse.filter(|it| it.is_looked_for), &self.means.slots)
         else {

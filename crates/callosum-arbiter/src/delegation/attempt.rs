@@ -16,7 +16,7 @@ use callosum_search::walk::{RelativePath, Scope, SourceTree};
 
 use super::{
     attempt_error::{Stop, one_line},
-    context::{Means, Rules},
+    context::{DelegationContext, Rules},
     denied_writes::Denials,
     observer::{Notice, Watch},
     record::{self, About, KeptPrompt},
@@ -89,8 +89,8 @@ pub(super) struct Done {
 }
 
 /// State that all attempts of a run share.
-pub(super) struct Workshop<'a> {
-    pub(super) means: &'a Means<'a>,
+pub(super) struct AttemptRunner<'a> {
+    pub(super) means: &'a DelegationContext<'a>,
     pub(super) rules: Rules,
     pub(super) health: Health,
     pub(super) watch: &'a dyn Watch,
@@ -100,7 +100,7 @@ pub(super) struct Workshop<'a> {
     pub(super) ledger_file: GrowingChecksum,
 }
 
-impl Workshop<'_> {
+impl AttemptRunner<'_> {
     /// Makes one attempt. Blocks until it is over, however it ends.
     ///
     /// A defect that panics fails this task and no other: the run must not wait for an answer

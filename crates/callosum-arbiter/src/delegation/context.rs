@@ -7,10 +7,12 @@ use callosum_host::{Clock, process::Cancel};
 use callosum_ledger::{Answers, Ledger};
 
 use super::{reuse::Reuse, start_record::StartMark};
-use crate::{budget::Budget, circuit::Circuits, fraction::Share, schedule::Limits, slots::Slots};
+use crate::{
+    budget::Budget, circuit::Circuits, fraction::Fraction, schedule::Limits, slots::Slots,
+};
 
 /// Everything that a delegation leans on.
-pub struct Means<'a> {
+pub struct DelegationContext<'a> {
     /// Store of entries and records.
     pub ledger: &'a Ledger,
     /// Store of answers and prompts that are too long for an entry.
@@ -69,7 +71,7 @@ pub struct Rules {
     /// Bytes of memory that this process may hold before it starts nothing more.
     pub memory_limit: Option<u64>,
     /// The share of citations that must hold, for tasks that do not say themselves.
-    pub require_citations: Option<Share>,
+    pub require_citations: Option<Fraction>,
     /// Whether an executor is started only once for a task: no answer is sent back, however bad it
     /// is.
     pub asks_once: bool,

@@ -20,9 +20,9 @@ use callosum_host::{machine, process::Cancel};
 use callosum_ledger::{AuditEvent, ErrorCode, GrowingChecksum, TaskId, WriteError};
 
 use super::{
-    attempt::{AttemptResult, Attempted, Job, LARGEST_HASHED, Workshop},
-    context::{Means, Rules},
-    observer::{Again, Notice, Watch},
+    attempt::{AttemptResult, AttemptRunner, Attempted, Job, LARGEST_HASHED},
+    context::{DelegationContext, Rules},
+    observer::{Notice, RetryNotice, Watch},
     record::{About, not_started, over_budget},
     report::{Failure, Report, TaskReport, TaskStatus},
     side_effects::leaves_only_its_answer,
@@ -32,7 +32,7 @@ use super::{
 use crate::{
     circuit::Admission,
     mode::{Decision, Facts},
-    schedule::{Consequence, Ending, NotRunning, Outcome, Schedule, Start, Then},
+    schedule::{Consequence, Ending, NotRunning, Outcome, Schedule, Start, WakeUp},
     submission::Submission,
     task::{Link, Task, TaskIndex, kind_name},
 };
@@ -79,13 +79,13 @@ enum Event {
 pub fn run(
     submission: Submission,
     executors: &[String],
-    means: &Means<'_>,
+    means: &DelegationContext<'_>,
     rules: Rules,
     watch: &dyn Watch,
 ) -> Result<Report, RunError> {
     let assigned = assigned(&submission, executors, means)?;
     let tasks = submission.tasks().to_vec();
-    let workshop = Workshop {
+    let workshop = AttemptRunner {
         means,
         rules,
         health: Health::new(),
@@ -175,7 +175,7 @@ pub fn run(
 fn assigned<'a>(
     submission: &Submission,
     executors: &[String],
-    means: &Means<'a>,
+    means: &DelegationContext<'a>,
 ) -> Result<Vec<&'a Executor>, RunError> {
     submission
         .tasks()
@@ -200,7 +200,7 @@ fn in_lanes(
     schedule: Schedule,
     tasks: &[Task],
     assigned: &[&Executor],
-    means: &Means<'_>,
+    means: &DelegationContext<'_>,
 ) -> Schedule {
     let (lane_of, ids) = grouped(assigned.iter().map(|executor| executor.id.as_str()));
     let cap = |id: &&str| means.caps.get(*id).copied().unwrap_or(usize::MAX);
@@ -236,7 +236,7 @@ fn grouped<T: Clone + Eq + Hash>(items: impl Iterator<Item = T>) -> (Vec<usize>,
     (place_of, different)
 }
 
-fn work(workshop: &Workshop<'_>, jobs: &Mutex<Receiver<Job<'_>>>, events: &Sender<Event>) {
+fn work(workshop: &AttemptRunner<'_>, jobs: &Mutex<Receiver<Job<'_>>>, events: &Sender<Event>) {
     loop {
         // The lock is held while waiting: the thread that has it takes the next job, the others
         // queue.
@@ -275,7 +275,7 @@ struct Run<'a> {
     started: Instant,
     tasks: &'a [Task],
     assigned: Vec<&'a Executor>,
-    means: &'a Means<'a>,
+    means: &'a DelegationContext<'a>,
     watch: &'a dyn Watch,
     unrecorded: Option<WriteError>,
     memory_limit: Option<u64>,
@@ -306,9 +306,9 @@ impl<'a> Run<'a> {
                 self.ended(task, ending);
             }
             let event = match turn.then {
-                Then::Done => return Ok((self.records, self.assigned, self.unrecorded)),
-                Then::WaitForEvent => events.recv().ok(),
-                Then::WaitUntil(at) => {
+                WakeUp::Done => return Ok((self.records, self.assigned, self.unrecorded)),
+                WakeUp::WaitForEvent => events.recv().ok(),
+                WakeUp::WaitUntil(at) => {
                     let left = at.saturating_sub(self.started.elapsed());
                     events.recv_timeout(left).ok()
                 }
@@ -464,8 +464,8 @@ impl<'a> Run<'a> {
         let code = failure.and_then(|failure| failure.code);
         let reason = failure.map_or("", |failure| &failure.message);
         let again = match record.uncommitted {
-            Some(_) => Again::Commit,
-            None => Again::Ask,
+            Some(_) => RetryNotice::Commit,
+            None => RetryNotice::Ask,
         };
         self.watch.notice(
             task,

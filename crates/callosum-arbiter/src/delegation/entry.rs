@@ -4,14 +4,14 @@ use callosum_ledger::{NewEntry, TaskId};
 use serde_json::Value;
 
 use super::{
-    attempt::{Job, Workshop},
+    attempt::{AttemptRunner, Job},
     record::{self, KeptPrompt},
     reuse::{REQUEST_KEY, TREE_KEY},
     validate::Judged,
 };
 use crate::task::kind_name;
 
-impl Workshop<'_> {
+impl AttemptRunner<'_> {
     /// The entry, ready to be committed.
     pub(super) fn entry(&self, job: &Job<'_>, id: &TaskId, judged: &Judged) -> NewEntry {
         let mut metadata = judged.metadata.clone();

@@ -1,4 +1,4 @@
-//! [`Workshop::ask`]: one answer of an executor, and what is kept where there is none.
+//! [`AttemptRunner::ask`]: one answer of an executor, and what is kept where there is none.
 
 use std::{
     path::{Path, PathBuf},
@@ -19,7 +19,7 @@ use callosum_ledger::Checksum;
 use serde_json::{Value, json};
 
 use super::{
-    attempt::{Job, Workshop},
+    attempt::{AttemptRunner, Job},
     attempt_error::{Stop, one_line},
     denied_writes::Denials,
     observer::Notice,
@@ -29,7 +29,7 @@ use super::{
 };
 
 /// A valid answer, and what it took to get it.
-pub(super) struct Asked {
+pub(super) struct ExecutorAnswer {
     pub(super) answer: Answer,
     /// The full answer, if the executor was asked to shorten it.
     pub(super) whole: Option<Value>,
@@ -37,7 +37,7 @@ pub(super) struct Asked {
     pub(super) tokens_before: u64,
 }
 
-impl Workshop<'_> {
+impl AttemptRunner<'_> {
     /// Asks the executor, once more if its summary is too long (CAL-SCH-3).
     ///
     /// Whether it succeeds or not, the connections that it asked for are on the record, and
@@ -48,7 +48,7 @@ impl Workshop<'_> {
         about: About<'_>,
         request: &Request,
         denials: &mut Denials,
-    ) -> Result<Asked, Stop> {
+    ) -> Result<ExecutorAnswer, Stop> {
         let surroundings = &ExecutionEnvironment {
             connections: Connections::default(),
             transcript: LastTranscript::default(),
@@ -133,7 +133,7 @@ impl Workshop<'_> {
         request: &Request,
         surroundings: &ExecutionEnvironment,
         heard: &mut dyn FnMut(Sign<'_>),
-    ) -> Result<Asked, Stop> {
+    ) -> Result<ExecutorAnswer, Stop> {
         if let Err(error) = self.health.check(job.executor, surroundings) {
             // What lasts, such as a key that is not there, says itself what helps.
             let lasts = matches!(&error, HandshakeFault::Run(error) if !error.may_pass());
@@ -163,7 +163,7 @@ impl Workshop<'_> {
         let first = runner::run(job.executor, request, surroundings, heard);
         let error = match first {
             Ok(answer) => {
-                return Ok(Asked {
+                return Ok(ExecutorAnswer {
                     answer,
                     whole: None,
                     tokens_before: 0,
@@ -186,7 +186,7 @@ impl Workshop<'_> {
         self.watch.notice(job.index, Notice::SentBack(&why));
         let shorter = request.shorter(bytes);
         match runner::run(job.executor, &shorter, surroundings, heard) {
-            Ok(answer) => Ok(Asked {
+            Ok(answer) => Ok(ExecutorAnswer {
                 answer,
                 whole: Some(json!({"sha256": kept, "summary_bytes": bytes})),
                 tokens_before: long.tokens_used,

@@ -27,7 +27,7 @@ mod unreached;
 mod validate;
 
 pub use self::{
-    context::{Means, Provenance, Rules},
+    context::{DelegationContext, Provenance, Rules},
     driver::{RunError, run},
     record::{MAY_CHANGE, PLAN_CALL},
     report::{Failure, Report, TaskReport, TaskStatus},
@@ -36,6 +36,6 @@ pub use self::{
     start_record::StartMark,
     time_zone::time_zone,
 };
-pub use observer::{Again, Notice, Watch};
+pub use observer::{Notice, RetryNotice, Watch};
 
 mod observer;

@@ -70,7 +70,7 @@ pub enum Notice<'a> {
         /// Reason that it failed.
         reason: &'a str,
         /// Kind of retry.
-        again: Again,
+        again: RetryNotice,
         /// Pause until the next try.
         pause: Duration,
     },
@@ -80,7 +80,7 @@ pub enum Notice<'a> {
 
 /// Kind of retry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Again {
+pub enum RetryNotice {
     /// To have the executor answer.
     Ask,
     /// To store the answer that is there.

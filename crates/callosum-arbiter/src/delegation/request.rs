@@ -9,13 +9,13 @@ use callosum_ledger::{Reader, TaskId};
 use serde_json::{Map, Value, json};
 
 use super::{
-    attempt::{Job, Workshop},
+    attempt::{AttemptRunner, Job},
     attempt_error::Stop,
     context::SHORT_SUMMARY,
     validate::{MOST_LISTED, Objection},
 };
 
-impl Workshop<'_> {
+impl AttemptRunner<'_> {
     /// The request of a task, with what the tasks found out that it builds on.
     pub(super) fn request(&self, job: &Job<'_>, id: &TaskId) -> Result<Request, Stop> {
         let mut context = Map::new();

@@ -4,7 +4,7 @@
 //! small file for each. So only what this machine asked itself is used again, no matter which
 //! ledger a cloned repository brings, and looking needs no search through the ledger. A file that
 //! is lost costs another request. Next to it is a lock while an answer is being made, so that a run
-//! that asks the same waits for it: [`Turn`].
+//! that asks the same waits for it: [`ReuseLock`].
 
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ use serde_json::json;
 
 use crate::{
     task::{Task, kind_name},
-    tree_fingerprint::TreePrint,
+    tree_fingerprint::TreeFingerprint,
 };
 
 /// The key of an entry's metadata that has the request's hash.
@@ -30,7 +30,7 @@ pub struct Reuse {
     /// Folder of the files that record which entry answers which request.
     pub folder: PathBuf,
     /// The tree that is asked about.
-    pub tree: TreePrint,
+    pub tree: TreeFingerprint,
     /// Whether answers are looked for, and not only kept for later.
     pub is_looked_for: bool,
 }
@@ -75,11 +75,15 @@ impl Reuse {
     }
 
     /// Takes the turn to have a request answered; `None` if another run has it.
-    pub(super) fn take_turn(&self, disk: &Disk, key: &Checksum) -> Result<Option<Turn>, DiskError> {
+    pub(super) fn take_turn(
+        &self,
+        disk: &Disk,
+        key: &Checksum,
+    ) -> Result<Option<ReuseLock>, DiskError> {
         disk.create_private_dir(&self.folder)?;
         let path = self.folder.join(format!("{key}.asked"));
         let lock = LockFile::private().try_acquire(disk, &path)?;
-        Ok(lock.map(|lock| Turn {
+        Ok(lock.map(|lock| ReuseLock {
             disk: disk.clone(),
             path,
             _lock: lock,
@@ -105,13 +109,13 @@ impl Reuse {
 
 /// The turn of a run that has a request answered, until it is dropped or the run has died.
 #[derive(Debug)]
-pub(super) struct Turn {
+pub(super) struct ReuseLock {
     disk: Disk,
     path: PathBuf,
     _lock: FileLock,
 }
 
-impl Drop for Turn {
+impl Drop for ReuseLock {
     fn drop(&mut self) {
         // While it is locked: who waits finds that the file is gone, and locks the next. One that stays is
         // taken by the next run that asks the same.
@@ -131,7 +135,7 @@ mod tests {
         let disk = Disk::real();
         let reuse = Reuse {
             folder: folder.path().join("reuse"),
-            tree: TreePrint::read(&disk, folder.path()).unwrap(),
+            tree: TreeFingerprint::read(&disk, folder.path()).unwrap(),
             is_looked_for: true,
         };
         let (key, other) = (Checksum::of(b"a"), Checksum::of(b"b"));

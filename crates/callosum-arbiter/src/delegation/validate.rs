@@ -9,7 +9,7 @@ use callosum_ledger::{Entry, ErrorCode};
 use serde_json::{Map, Value, json};
 
 use super::context::SHORT_SUMMARY;
-use crate::fraction::Share;
+use crate::fraction::Fraction;
 
 /// Most citations of a kind that are listed one by one for an entry, or an executor.
 pub(super) const MOST_LISTED: usize = 20;
@@ -80,7 +80,7 @@ pub(super) enum Objection {
         /// Review of its citations.
         review: Review,
         /// Share that is demanded.
-        required: Share,
+        required: Fraction,
     },
 }
 
@@ -119,7 +119,7 @@ pub(super) struct Demands {
     /// Whether a short summary is refused.
     pub(super) strict_summary: bool,
     /// The share of citations that must hold.
-    pub(super) citations: Option<Share>,
+    pub(super) citations: Option<Fraction>,
 }
 
 /// Judges an answer whose summary, masked, has these citations.
@@ -190,7 +190,7 @@ pub(super) fn is_worth_a_second_call(judged: &Judged, scope_bytes: impl FnOnce()
 pub(super) fn judge_again(entry: &Entry, citations: Review, demands: Demands) -> Option<Judged> {
     let tally = citations.tally;
     let is_short = entry.summary.len() < SHORT_SUMMARY;
-    let is_grounded = |share: Share| share.is_met(tally.verified, tally.total);
+    let is_grounded = |share: Fraction| share.is_met(tally.verified, tally.total);
     if is_short && demands.strict_summary || !demands.citations.is_none_or(is_grounded) {
         return None;
     }

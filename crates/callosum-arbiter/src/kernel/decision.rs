@@ -25,7 +25,7 @@ pub enum Ruling {
 
 /// Reasons for a ruling.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Grounds {
+pub struct Reasons {
     /// The ids of the policies that decided; those that begin with `kernel.` are the kernel's own.
     pub policies: Vec<String>,
     /// The hash of the constitution that has them.
@@ -83,7 +83,7 @@ pub struct ApprovedCall {
     sensitivity: Sensitivity,
     by_person: bool,
     barred: BTreeSet<CapabilityName>,
-    grounds: Grounds,
+    grounds: Reasons,
     addressee: Arc<OnceLock<CapabilityName>>,
 }
 
@@ -108,7 +108,7 @@ pub struct ApprovalRequest {
     /// The question.
     pub question: String,
     /// Policies that ask for a person.
-    pub grounds: Grounds,
+    pub grounds: Reasons,
 }
 
 /// A call that may not be performed.
@@ -123,7 +123,7 @@ pub struct Denial {
     /// Kind of denial.
     pub kind: DenialKind,
     /// Policies that denied it.
-    pub grounds: Grounds,
+    pub grounds: Reasons,
     /// Suggestion for the user, if there is one.
     pub hint: Option<String>,
 }
@@ -156,7 +156,7 @@ pub enum DenialKind {
 
 impl Ruling {
     /// Returns why it is what it is.
-    pub fn grounds(&self) -> &Grounds {
+    pub fn grounds(&self) -> &Reasons {
         match self {
             Self::Approved(call) => call.grounds(),
             Self::NeedsApproval(request) => &request.grounds,
@@ -173,7 +173,7 @@ impl ApprovedCall {
         sensitivity: Sensitivity,
         by_person: bool,
         barred: BTreeSet<CapabilityName>,
-        grounds: Grounds,
+        grounds: Reasons,
     ) -> Self {
         Self {
             request,
@@ -237,7 +237,7 @@ impl ApprovedCall {
     }
 
     /// Returns why it may go ahead.
-    pub fn grounds(&self) -> &Grounds {
+    pub fn grounds(&self) -> &Reasons {
         &self.grounds
     }
 }

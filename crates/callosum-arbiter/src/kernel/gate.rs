@@ -19,12 +19,12 @@ use super::{
         Constitution, Verdict,
         request_context::{CapabilityEntity, Facts},
     },
-    decision::{ApprovalRequest, ApprovedCall, CallLimits, Denial, DenialKind, Grounds, Ruling},
+    decision::{ApprovalRequest, ApprovedCall, CallLimits, Denial, DenialKind, Reasons, Ruling},
     effect::TrustTier,
     manifest::{Manifest, Provenance},
     redaction::{Redacted, redact},
     request::CallRequest,
-    run_grants::{PersonsDecision, RunCaps, Standing},
+    run_grants::{PersonsDecision, RunCaps, RunGrants},
 };
 
 /// Units of work that holding arguments against a type may take.
@@ -77,7 +77,7 @@ impl Kernel {
     /// Decides over one call. The same request and standing always get the same ruling.
     ///
     /// Costs some ten microseconds, and as much more as it takes to look through the arguments.
-    pub fn gate(&self, request: &CallRequest, standing: &Standing) -> Ruling {
+    pub fn gate(&self, request: &CallRequest, standing: &RunGrants) -> Ruling {
         match self.decide(request, standing) {
             Ok(ruling) => ruling,
             Err(objection) => Ruling::Denied(Denial {
@@ -91,7 +91,7 @@ impl Kernel {
         }
     }
 
-    fn decide(&self, request: &CallRequest, standing: &Standing) -> Result<Ruling, Objection> {
+    fn decide(&self, request: &CallRequest, standing: &RunGrants) -> Result<Ruling, Objection> {
         let manifest = self.known(request)?;
         may_call(request, standing)?;
         self.is_accepted(&request.capability)?;
@@ -164,7 +164,7 @@ impl Kernel {
         &self,
         executor: &CapabilityName,
         request: &CallRequest,
-        standing: &Standing,
+        standing: &RunGrants,
     ) -> Result<(), Objection> {
         if standing.revoked.contains(executor) {
             return Err(revoked(executor));
@@ -189,7 +189,7 @@ impl Kernel {
     fn barred(
         &self,
         request: &CallRequest,
-        standing: &Standing,
+        standing: &RunGrants,
         redacted: &Redacted,
     ) -> BTreeSet<CapabilityName> {
         let executors = self
@@ -212,7 +212,7 @@ impl Kernel {
         &self,
         resource: &CapabilityName,
         request: &CallRequest,
-        standing: &Standing,
+        standing: &RunGrants,
         redacted: &Redacted,
     ) -> Verdict {
         let capability = match self.entities.get(resource) {
@@ -293,8 +293,8 @@ impl Kernel {
         })
     }
 
-    fn grounds(&self, policies: Vec<String>, text: String) -> Grounds {
-        Grounds {
+    fn grounds(&self, policies: Vec<String>, text: String) -> Reasons {
+        Reasons {
             policies,
             constitution: self.constitution.hash().to_owned(),
             text,
@@ -325,7 +325,7 @@ fn no_addressee(text: &str, name: &CapabilityName) -> Objection {
     }
 }
 
-fn may_call(request: &CallRequest, standing: &Standing) -> Result<(), Objection> {
+fn may_call(request: &CallRequest, standing: &RunGrants) -> Result<(), Objection> {
     let name = &request.capability;
     if standing.revoked.contains(name) {
         return Err(revoked(name));
@@ -413,7 +413,7 @@ pub(super) fn map_of_pairs(arguments: &[Value]) -> Option<Value> {
 fn within_budget(
     request: &CallRequest,
     manifest: &Manifest,
-    standing: &Standing,
+    standing: &RunGrants,
 ) -> Result<CallLimits, Objection> {
     let refuse = |policy, text: String, hint: Option<&str>| Objection {
         kind: DenialKind::Budget,

@@ -35,7 +35,7 @@ pub use self::{
     catalogue::{Catalogue, CatalogueError, CatalogueQuery},
     change::{Change, ChangeLevel, compare},
     constitution::{Constitution, ConstitutionError, Origin, PolicyNote},
-    decision::{ApprovalRequest, ApprovedCall, CallLimits, Denial, DenialKind, Grounds, Ruling},
+    decision::{ApprovalRequest, ApprovedCall, CallLimits, Denial, DenialKind, Reasons, Ruling},
     effect::{Effect, Sensitivity, TrustTier},
     executor_capabilities::{EntryError, Holding, is_held_at_best, registered_manifests},
     gate::Kernel,
@@ -44,7 +44,7 @@ pub use self::{
     provider::{Answer, AnsweredCost, KnownOutcome, Provider, ProviderFailure},
     query::{QueryError, answer_query, read_query},
     request::CallRequest,
-    run_grants::{PersonsDecision, RunCaps, RunSpent, Standing},
+    run_grants::{PersonsDecision, RunCaps, RunGrants, RunSpent},
     version::SemanticVersion,
 };
 

@@ -1,4 +1,4 @@
-//! [`Standing`]: permissions of a run, its use of the budget and its decisions, when it asks for a call.
+//! [`RunGrants`]: permissions of a run, its use of the budget and its decisions, when it asks for a call.
 //!
 //! The driver of the run keeps it. The kernel only reads it, so that the same request and the same
 //! standing always lead to the same ruling.
@@ -13,7 +13,7 @@ use crate::budget::Money;
 
 /// State of a run, for the kernel.
 #[derive(Clone, Debug, Default)]
-pub struct Standing {
+pub struct RunGrants {
     /// Level of trust in its plan.
     pub tier: TrustTier,
     /// Capabilities that it may call; by default none.
@@ -71,7 +71,7 @@ pub enum PersonsDecision {
     Refused,
 }
 
-impl Standing {
+impl RunGrants {
     /// Returns how often the run has called a capability.
     pub fn calls_of(&self, name: &CapabilityName) -> u64 {
         self.calls.get(name).copied().unwrap_or(0)

@@ -12,7 +12,7 @@ use callosum_ledger::{
 
 use super::{
     ids::RunId,
-    record::{Kept, RecordError, RunRecord},
+    record::{RecordError, RunRecord, StoredRecord},
     record_count::RunTally,
     record_mac::{ForeignRecords, MissingRecords, RunSeals, RunSecret, SealCheck},
     state::{RunState, UnfittingRecord},
@@ -223,7 +223,7 @@ pub fn read_runs(
 #[derive(Default)]
 struct Book {
     check: SealCheck,
-    records: Vec<Kept>,
+    records: Vec<StoredRecord>,
     last: u64,
     broken: Option<RecordError>,
 }

@@ -37,9 +37,9 @@ pub use self::{
     outcome::call_outcome,
     payload_store::{KeepingError, keep, result_of, text_of},
     record::{
-        Answer, Answered, ConstitutionPrint, Decided, DecisionWord, Ended, Intended, Kept,
-        KeptFailure, KeptText, OutcomeWord, Paused, RUN_FORMAT, RecordError, Resumed, Ruled,
-        RulingWord, RunLimits, RunRecord, Spent, Started, StepRecord,
+        Answer, Answered, ConstitutionPrint, Decided, DecisionWord, Ended, Intended, KeptFailure,
+        KeptText, OutcomeWord, Paused, RUN_FORMAT, RecordError, Resumed, Ruled, RulingWord,
+        RunLimits, RunRecord, Spent, Started, StepRecord, StoredRecord,
     },
     record_count::RunTally,
     record_mac::{ForeignRecords, MissingRecords, RunSeals, RunSecret},

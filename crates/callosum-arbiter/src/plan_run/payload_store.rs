@@ -74,14 +74,14 @@ pub fn result_of(
 
 /// Kind of data that is kept.
 #[derive(Clone, Copy)]
-pub(super) enum Kept {
+pub(super) enum StoredPayload {
     /// A capability's answer.
     Answer,
     /// The value that the plan came to.
     Value,
 }
 
-impl Kept {
+impl StoredPayload {
     fn noun(self) -> &'static str {
         match self {
             Self::Answer => "the answer",
@@ -127,7 +127,7 @@ impl Kept {
 /// becomes a failure.
 pub(super) fn keep_result(
     answers: &Answers,
-    what: Kept,
+    what: StoredPayload,
     result: &Result<Value, Failure>,
     most: u64,
 ) -> Result<Answer, DiskError> {

@@ -350,7 +350,7 @@ impl RunRecord {
 
     /// Reads one back; `None` where the record is about no run, or of a kind that a later version
     /// may add.
-    pub fn of_record(record: AuditRecord) -> Result<Option<Kept>, RecordError> {
+    pub fn of_record(record: AuditRecord) -> Result<Option<StoredRecord>, RecordError> {
         if record.event != Event::Plan.as_str() {
             return Ok(None);
         }
@@ -379,7 +379,7 @@ impl RunRecord {
             Some("ended") => Self::Ended(parse(details).map_err(broken)?),
             _ => return Ok(None),
         };
-        Ok(Some(Kept {
+        Ok(Some(StoredRecord {
             seq,
             timestamp,
             run,
@@ -390,7 +390,7 @@ impl RunRecord {
 
 /// A record as the journal has it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Kept {
+pub struct StoredRecord {
     /// The journal's number for it.
     pub seq: u64,
     /// Time at which it was written.

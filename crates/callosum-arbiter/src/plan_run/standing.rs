@@ -9,7 +9,7 @@ use super::{
     record::{ConstitutionPrint, RulingWord, RunRecord},
     state::{CallStanding, RunState},
 };
-use crate::kernel::{PersonsDecision, RunCaps, RunSpent, Sensitivity, Standing, TrustTier};
+use crate::kernel::{PersonsDecision, RunCaps, RunGrants, RunSpent, Sensitivity, TrustTier};
 
 /// Permissions of a run, granted by its starter.
 #[derive(Clone, Debug, Default)]
@@ -40,7 +40,7 @@ pub fn standing(
     revoked: BTreeSet<CapabilityName>,
     about_to: &[RunRecord],
     key: CallKey,
-) -> Standing {
+) -> RunGrants {
     let mut calls: BTreeMap<CapabilityName, u64> = BTreeMap::new();
     let mut decisions = BTreeMap::new();
     let mut yields = 0;
@@ -77,7 +77,7 @@ pub fn standing(
         }
     }
     let spent = state.spent();
-    Standing {
+    RunGrants {
         tier: grant.tier,
         allowed: grant.allowed.clone(),
         caps: grant.caps.narrowed(&state.started().caps),

@@ -10,8 +10,8 @@ use jiff::Timestamp;
 use super::{
     ids::{CallKey, KeyBase, RunId},
     record::{
-        Answer, Answered, ConstitutionPrint, Decided, DecisionWord, Ended, Intended, Kept,
-        KeptFailure, Ruled, RulingWord, RunRecord, Spent, Started, StepRecord,
+        Answer, Answered, ConstitutionPrint, Decided, DecisionWord, Ended, Intended, KeptFailure,
+        Ruled, RulingWord, RunRecord, Spent, Started, StepRecord, StoredRecord,
     },
 };
 use crate::kernel::Sensitivity;
@@ -108,14 +108,14 @@ pub struct UnfittingRecord {
 
 impl RunState {
     /// Adds up the records of one run, in their order; `None` where there are none.
-    pub fn of_records(records: Vec<Kept>) -> Result<Option<Self>, UnfittingRecord> {
+    pub fn of_records(records: Vec<StoredRecord>) -> Result<Option<Self>, UnfittingRecord> {
         Self::added_up(records, |unfitting, _| Err(unfitting))
     }
 
     /// Adds up the records of one run whose writers are unknown: a record that does not fit those
     /// before it is passed to `pass_over`, and counts for nothing.
     pub(super) fn of_fitting(
-        records: Vec<Kept>,
+        records: Vec<StoredRecord>,
         mut pass_over: impl FnMut(UnfittingRecord, &'static str),
     ) -> Result<Option<Self>, UnfittingRecord> {
         Self::added_up(records, |unfitting, status| {
@@ -125,7 +125,7 @@ impl RunState {
     }
 
     fn added_up(
-        records: Vec<Kept>,
+        records: Vec<StoredRecord>,
         mut take_unfitting: impl FnMut(UnfittingRecord, &'static str) -> Result<(), UnfittingRecord>,
     ) -> Result<Option<Self>, UnfittingRecord> {
         let mut records = records.into_iter();

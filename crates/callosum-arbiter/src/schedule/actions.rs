@@ -1,4 +1,4 @@
-//! [`Turn`]: output of a schedule, and [`Outcome`], its input.
+//! [`Actions`]: output of a schedule, and [`Outcome`], its input.
 
 use std::time::Duration;
 
@@ -8,14 +8,14 @@ use crate::{budget::Bound, mode::Decision, task::TaskIndex};
 
 /// Tasks to start now, and the event to wait for afterwards.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Turn {
+pub struct Actions {
     /// The tasks to start, in this order.
     pub starts: Vec<Start>,
     /// The tasks that have ended without being started, or before being started again, since the
     /// last turn.
     pub dropped: Vec<(TaskIndex, Ending)>,
     /// Next event.
-    pub then: Then,
+    pub then: WakeUp,
 }
 
 /// A task that is to start now.
@@ -31,7 +31,7 @@ pub struct Start {
 
 /// Next event after a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Then {
+pub enum WakeUp {
     /// Ask again when a running task has finished, or at this time of the run if that is earlier.
     WaitUntil(Duration),
     /// Ask again when a running task has finished.

@@ -12,7 +12,7 @@ mod run;
 mod tests;
 
 pub use self::{
-    actions::{Consequence, Ending, Outcome, Start, Then, Turn},
+    actions::{Actions, Consequence, Ending, Outcome, Start, WakeUp},
     limits::{Concurrency, ConcurrencyError, DEFAULT_STAGGER, Limits},
     run::{NotRunning, Schedule},
 };

@@ -5,7 +5,7 @@ use std::{cmp::Reverse, collections::BTreeSet, time::Duration};
 use callosum_ledger::ErrorCode;
 
 use super::{
-    actions::{Consequence, Ending, Outcome, Start, Then, Turn},
+    actions::{Actions, Consequence, Ending, Outcome, Start, WakeUp},
     limits::Limits,
 };
 use crate::{
@@ -43,7 +43,7 @@ const MEMORY_LOOK: Duration = Duration::from_millis(100);
 pub struct Schedule {
     submission: Submission,
     limits: Limits,
-    standings: Vec<Standing>,
+    standings: Vec<TaskState>,
     /// Tasks that could start, the heaviest first.
     ready: BTreeSet<(Reverse<Weight>, TaskIndex)>,
     /// Retries whose time has not come.
@@ -64,7 +64,7 @@ pub struct Schedule {
 
 /// State of one task.
 #[derive(Debug)]
-struct Standing {
+struct TaskState {
     phase: Phase,
     unmet_links: usize,
     unmet_at_first: usize,
@@ -138,12 +138,12 @@ impl Ord for Weight {
 impl Schedule {
     /// Returns a run in which nothing has happened yet.
     pub fn new(submission: Submission, limits: Limits) -> Self {
-        let standings: Vec<Standing> = submission
+        let standings: Vec<TaskState> = submission
             .tasks()
             .iter()
             .map(|task| {
                 let unmet_links = local_links(task).count();
-                Standing {
+                TaskState {
                     phase: Phase::Waiting,
                     unmet_links,
                     unmet_at_first: unmet_links,
@@ -213,7 +213,7 @@ impl Schedule {
     /// Says what to start at `now`, and what to wait for then.
     ///
     /// What it names in `starts` counts as running from here on.
-    pub fn next(&mut self, now: Duration, facts: &Facts) -> Turn {
+    pub fn next(&mut self, now: Duration, facts: &Facts) -> Actions {
         while let Some(&(at, task)) = self.delayed.first()
             && at <= now
         {
@@ -229,13 +229,13 @@ impl Schedule {
             .into_iter()
             .chain(self.delayed.first().map(|&(at, _)| at))
             .min();
-        Turn {
+        Actions {
             starts,
             dropped: std::mem::take(&mut self.dropped),
             then: match wake {
-                _ if self.open == 0 => Then::Done,
-                Some(at) => Then::WaitUntil(at),
-                None => Then::WaitForEvent,
+                _ if self.open == 0 => WakeUp::Done,
+                Some(at) => WakeUp::WaitUntil(at),
+                None => WakeUp::WaitForEvent,
             },
         }
     }

@@ -40,11 +40,11 @@ fn schedule(tasks: Vec<Task>) -> Schedule {
     Schedule::new(Submission::new(tasks).unwrap(), Limits::default())
 }
 
-fn started(turn: &Turn) -> Vec<usize> {
+fn started(turn: &Actions) -> Vec<usize> {
     turn.starts.iter().map(|start| start.task.0).collect()
 }
 
-fn commit(schedule: &mut Schedule, task: usize, now: Duration) -> Turn {
+fn commit(schedule: &mut Schedule, task: usize, now: Duration) -> Actions {
     let consequence = schedule
         .finished(TaskIndex(task), now, Outcome::Committed)
         .unwrap();
@@ -68,13 +68,13 @@ fn a_chain_runs_in_its_order() {
     ]);
     let first = run.next(ms(0), &Facts::IDLE);
     assert_eq!(started(&first), [0]);
-    assert_eq!(first.then, Then::WaitForEvent);
+    assert_eq!(first.then, WakeUp::WaitForEvent);
     let second = commit(&mut run, 0, ms(10));
     assert_eq!(started(&second), [1]);
     assert_eq!(second.starts[0].decision.mode, Mode::Sequential);
     assert_eq!(second.starts[0].decision.reason, Reason::ContextDependency);
     assert_eq!(started(&commit(&mut run, 1, ms(20))), [2]);
-    assert_eq!(commit(&mut run, 2, ms(30)).then, Then::Done);
+    assert_eq!(commit(&mut run, 2, ms(30)).then, WakeUp::Done);
 }
 
 /// Seed CAL §12.2, scenario 2, and REQ-ARB-002: independent tasks run in parallel, as many as the
@@ -102,10 +102,10 @@ fn a_task_that_fails_twice_then_succeeds_has_succeeded() {
         assert!(at >= now + ms(500));
         let waiting = run.next(now, &Facts::IDLE);
         assert_eq!(started(&waiting), NONE);
-        assert_eq!(waiting.then, Then::WaitUntil(at));
+        assert_eq!(waiting.then, WakeUp::WaitUntil(at));
         assert_eq!(run.next(at, &Facts::IDLE).starts[0].retries, retry);
     }
-    assert_eq!(commit(&mut run, 0, ms(90_000)).then, Then::Done);
+    assert_eq!(commit(&mut run, 0, ms(90_000)).then, WakeUp::Done);
     assert_eq!(run.ending(TaskIndex(0)), Some(Ending::Committed));
     assert_eq!(run.retries(TaskIndex(0)), 2);
 }
@@ -129,8 +129,8 @@ fn a_failed_task_fails_those_that_link_to_it_and_no_others() {
             (TaskIndex(2), Ending::DependencyFailed { on: TaskIndex(1) }),
         ],
     );
-    assert_eq!(turn.then, Then::WaitForEvent);
-    assert_eq!(commit(&mut run, 3, ms(2)).then, Then::Done);
+    assert_eq!(turn.then, WakeUp::WaitForEvent);
+    assert_eq!(commit(&mut run, 3, ms(2)).then, WakeUp::Done);
 }
 
 /// CAL-ARB-2, Seed CAL §4.3.
@@ -139,12 +139,12 @@ fn staggered_tasks_start_half_a_second_apart() {
     let mut run = schedule(in_mode(Mode::Staggered, 3));
     let first = run.next(ms(0), &Facts::IDLE);
     assert_eq!(started(&first), [0]);
-    assert_eq!(first.then, Then::WaitUntil(ms(500)));
+    assert_eq!(first.then, WakeUp::WaitUntil(ms(500)));
     assert_eq!(started(&run.next(ms(499), &Facts::IDLE)), NONE);
     assert_eq!(started(&run.next(ms(510), &Facts::IDLE)), [1]);
     assert_eq!(
         run.next(ms(511), &Facts::IDLE).then,
-        Then::WaitUntil(ms(1010))
+        WakeUp::WaitUntil(ms(1010))
     );
 }
 
@@ -158,7 +158,7 @@ fn a_queued_task_waits_for_the_ledger_but_not_for_ever() {
     let mut run = schedule(vec![Task::new("one", "")]);
     let turn = run.next(ms(0), &busy);
     assert_eq!(started(&turn), NONE);
-    assert!(matches!(turn.then, Then::WaitUntil(at) if at > ms(0)));
+    assert!(matches!(turn.then, WakeUp::WaitUntil(at) if at > ms(0)));
     let freed = run.next(ms(40), &Facts::IDLE);
     assert_eq!(freed.starts[0].decision.mode, Mode::Queued);
 
@@ -236,9 +236,9 @@ fn a_disk_that_keeps_failing_halts_the_run() {
         Consequence::Ended(Ending::Failed(Some(ErrorCode::Timeout)))
     );
     for task in 2..=3 {
-        assert_eq!(commit(&mut run, task, now).then, Then::WaitForEvent);
+        assert_eq!(commit(&mut run, task, now).then, WakeUp::WaitForEvent);
     }
-    assert_eq!(commit(&mut run, 4, now).then, Then::Done);
+    assert_eq!(commit(&mut run, 4, now).then, WakeUp::Done);
 }
 
 /// CAL-ERR-5: once the ledger takes nothing any more, nothing is tried again.
@@ -252,7 +252,7 @@ fn a_ledger_that_has_halted_halts_the_run_at_once() {
         Consequence::Ended(Ending::Failed(Some(ErrorCode::DiskFailure)))
     );
     assert_eq!(started(&run.next(ms(1), &Facts::IDLE)), NONE);
-    assert_eq!(commit(&mut run, 1, ms(2)).then, Then::Done);
+    assert_eq!(commit(&mut run, 1, ms(2)).then, WakeUp::Done);
 }
 
 /// CAL-ERR-6: "adaptive" means fewer at once while memory is short.
@@ -279,10 +279,10 @@ fn cancelling_drops_what_waits_and_keeps_what_was_done() {
     run.cancel();
     let turn = run.next(ms(2), &Facts::IDLE);
     assert_eq!(turn.dropped, [(TaskIndex(2), Ending::Cancelled)]);
-    assert_eq!(turn.then, Then::WaitForEvent);
+    assert_eq!(turn.then, WakeUp::WaitForEvent);
     run.finished(TaskIndex(1), ms(3), Outcome::Cancelled)
         .unwrap();
-    assert_eq!(run.next(ms(3), &Facts::IDLE).then, Then::Done);
+    assert_eq!(run.next(ms(3), &Facts::IDLE).then, WakeUp::Done);
     assert_eq!(run.ending(TaskIndex(0)), Some(Ending::Committed));
 }
 
@@ -426,18 +426,18 @@ fn play(parts: &[Part], concurrency: u8, cancel_after: usize) -> Played {
             note(&mut endings, task, ending);
         }
         let wake = match turn.then {
-            Then::Done => {
+            WakeUp::Done => {
                 assert!(running.is_empty());
                 return Played {
                     starts,
                     endings: endings.into_iter().map(Option::unwrap).collect(),
                 };
             }
-            Then::WaitUntil(at) => {
+            WakeUp::WaitUntil(at) => {
                 assert!(at > now, "asked to wait for what has passed");
                 Some(at)
             }
-            Then::WaitForEvent => None,
+            WakeUp::WaitForEvent => None,
         };
         let event = running.first_key_value().map(|(&(at, _), _)| at);
         now = wake
@@ -493,10 +493,10 @@ fn a_full_lane_queues_its_own_tasks_and_no_others() {
     assert_eq!(started(&run.next(ms(0), &Facts::IDLE)), [0, 3]);
     let turn = commit(&mut run, 3, ms(10));
     assert_eq!(started(&turn), NONE);
-    assert_eq!(turn.then, Then::WaitForEvent);
+    assert_eq!(turn.then, WakeUp::WaitForEvent);
     assert_eq!(started(&commit(&mut run, 0, ms(20))), [1]);
     assert_eq!(started(&commit(&mut run, 1, ms(30))), [2]);
-    assert_eq!(commit(&mut run, 2, ms(40)).then, Then::Done);
+    assert_eq!(commit(&mut run, 2, ms(40)).then, WakeUp::Done);
 }
 
 /// REQ-GOV-004: tasks of two kinds of lanes start where neither is full, and hold no slot until then.
@@ -520,7 +520,7 @@ fn short_memory_pauses_and_then_fails_what_waits() {
     let mut run = schedule(in_mode(Mode::Concurrent, 2));
     let turn = run.next(ms(0), &short);
     assert_eq!(started(&turn), NONE);
-    assert!(matches!(turn.then, Then::WaitUntil(at) if at > ms(0)));
+    assert!(matches!(turn.then, WakeUp::WaitUntil(at) if at > ms(0)));
     assert_eq!(started(&run.next(ms(2_000), &Facts::IDLE)), [0, 1]);
 
     let mut run = schedule(in_mode(Mode::Concurrent, 2));
@@ -531,7 +531,7 @@ fn short_memory_pauses_and_then_fails_what_waits() {
         turn.dropped,
         [(TaskIndex(0), failed), (TaskIndex(1), failed)]
     );
-    assert_eq!(turn.then, Then::Done);
+    assert_eq!(turn.then, WakeUp::Done);
 }
 
 /// A bound that is reached ends everything that waits; what runs goes on.
@@ -551,7 +551,7 @@ fn a_reached_bound_ends_what_waits() {
     for task in 0..4 {
         commit(&mut run, task, ms(2));
     }
-    assert_eq!(run.next(ms(3), &Facts::IDLE).then, Then::Done);
+    assert_eq!(run.next(ms(3), &Facts::IDLE).then, WakeUp::Done);
 }
 
 /// CAL-ERR-3: an answer that was sent back once is not asked for once more.

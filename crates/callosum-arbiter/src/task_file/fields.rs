@@ -3,7 +3,7 @@
 use callosum_ledger::canonical::CanonicalError;
 use serde_json::{Map, Value};
 
-use crate::{fraction::Share, submission::SubmissionError, suggest::nearest, truncate::excerpt};
+use crate::{fraction::Fraction, submission::SubmissionError, suggest::nearest, truncate::excerpt};
 
 /// The keys of one JSON object.
 pub(super) struct Fields {
@@ -94,13 +94,13 @@ impl Fields {
     }
 
     /// Takes a number from 0 to 1, if it is there.
-    pub(super) fn share(&mut self, key: &'static str) -> Result<Option<Share>, Problem> {
+    pub(super) fn share(&mut self, key: &'static str) -> Result<Option<Fraction>, Problem> {
         self.map
             .remove(key)
             .map(|value| {
                 value
                     .as_f64()
-                    .and_then(Share::of_number)
+                    .and_then(Fraction::of_number)
                     .ok_or_else(|| Problem::not_allowed(key, &value, "a number from 0 to 1"))
             })
             .transpose()

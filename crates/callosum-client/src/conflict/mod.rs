@@ -15,6 +15,6 @@ mod versions;
 pub use self::{
     diff::{changed_lines, unified},
     observe::{Observer, ObserverError},
-    resolve::{Choice, Known, Outcome, Refusal, is_lost, resolve},
-    versions::{Kept, Versions, speaker_lines, versions},
+    resolve::{Choice, Known, Outcome, ResolveError, is_lost, resolve},
+    versions::{StoredVersions, Versions, speaker_lines, versions},
 };

@@ -19,7 +19,7 @@ use callosum_mesh::{
 use jiff::{SignedDuration, Timestamp};
 
 use super::{
-    Kept, Known, Versions, is_lost,
+    Known, StoredVersions, Versions, is_lost,
     records::{Records, context_of, read},
     text::{for_editor, for_other, task},
     unified, versions,
@@ -245,7 +245,7 @@ impl<'a> Observer<'a> {
             };
             (found, theirs, base)
         } else {
-            let bytes = |kept: &Option<Kept>| records.as_ref()?.bytes(kept.as_ref());
+            let bytes = |kept: &Option<StoredVersions>| records.as_ref()?.bytes(kept.as_ref());
             let (theirs, base) = (bytes(&found.theirs), bytes(&found.base));
             (found, theirs, base)
         };
@@ -347,7 +347,7 @@ impl<'a> Observer<'a> {
             (&other.agent, other.session_id.as_deref()),
             before(conflict.first.edited_at),
         );
-        let bytes = |kept: &Option<Kept>| records.as_ref()?.bytes(kept.as_ref());
+        let bytes = |kept: &Option<StoredVersions>| records.as_ref()?.bytes(kept.as_ref());
         let current = read(self.disk, &path)?;
         let is_elsewhere = conflict.first_path.is_some();
         // Once an edit dropped a change, the versions stay as they were then: the next ones no longer have it.

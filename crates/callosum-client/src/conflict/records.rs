@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use callosum_config::{Environment, Homes, Project, Told};
+use callosum_config::{Environment, Homes, Project, ProjectOverrides};
 use callosum_guard::snapshot::Retention;
 use callosum_host::{Disk, DiskError, disk::EntryKind};
 use callosum_intervention::scope::Scope;
@@ -12,7 +12,7 @@ use callosum_session::{
     trajectory::{Agent, Trajectory},
 };
 
-use super::{Kept, speaker_lines};
+use super::{StoredVersions, speaker_lines};
 use crate::{
     hook::worktree::top,
     undo::{History, LARGEST, UndoLog},
@@ -50,10 +50,10 @@ impl Records {
     }
 
     /// Returns the bytes of a version, if they are kept.
-    pub(super) fn bytes(&self, kept: Option<&Kept>) -> Option<Vec<u8>> {
+    pub(super) fn bytes(&self, kept: Option<&StoredVersions>) -> Option<Vec<u8>> {
         match kept? {
-            Kept::Absent => Some(Vec::new()),
-            Kept::Bytes { day, sum } => self.log.bytes(day, sum),
+            StoredVersions::Absent => Some(Vec::new()),
+            StoredVersions::Bytes { day, sum } => self.log.bytes(day, sum),
         }
     }
 
@@ -110,7 +110,7 @@ fn decisions(
     (agent, session): (&AgentName, Option<&str>),
 ) -> u64 {
     // Outside of an initialized project, session files are in the machine's home.
-    let Ok(project) = Project::load(disk, environment, tree, &Told::default()) else {
+    let Ok(project) = Project::load(disk, environment, tree, &ProjectOverrides::default()) else {
         return 0;
     };
     let zones = Zones {

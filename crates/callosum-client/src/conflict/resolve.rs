@@ -42,7 +42,7 @@ pub enum Outcome {
 
 /// The reason why nothing was resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
+pub enum ResolveError {
     /// Both changed the same lines.
     #[error("both agents changed the same lines, so there is no merge without a choice")]
     SameLines,
@@ -69,12 +69,12 @@ impl<'a> Known<'a> {
 /// Decides what the file becomes.
 ///
 /// # Errors
-/// Returns the [`Refusal`] if the choice cannot be made from what is known. Nothing is to be written then.
-pub fn resolve(choice: Choice, known: &Known<'_>) -> Result<Outcome, Refusal> {
+/// Returns the [`ResolveError`] if the choice cannot be made from what is known. Nothing is to be written then.
+pub fn resolve(choice: Choice, known: &Known<'_>) -> Result<Outcome, ResolveError> {
     match choice {
         Choice::Keep => Ok(Outcome::Kept),
         Choice::Take(place) => {
-            let version = known.version(place).ok_or(Refusal::NotRecorded)?;
+            let version = known.version(place).ok_or(ResolveError::NotRecorded)?;
             Ok(if known.disk == Some(version) {
                 Outcome::Kept
             } else {
@@ -85,16 +85,16 @@ pub fn resolve(choice: Choice, known: &Known<'_>) -> Result<Outcome, Refusal> {
     }
 }
 
-fn merge(known: &Known<'_>) -> Result<Outcome, Refusal> {
-    let disk = known.disk.ok_or(Refusal::Gone)?;
+fn merge(known: &Known<'_>) -> Result<Outcome, ResolveError> {
+    let disk = known.disk.ok_or(ResolveError::Gone)?;
     let Some(dropped) = known.dropped else {
         return Ok(Outcome::Kept);
     };
-    let text = |bytes| std::str::from_utf8(bytes).map_err(|_| Refusal::NotText);
-    let base = text(known.base.ok_or(Refusal::NotRecorded)?)?;
-    let dropped = text(known.version(dropped).ok_or(Refusal::NotRecorded)?)?;
+    let text = |bytes| std::str::from_utf8(bytes).map_err(|_| ResolveError::NotText);
+    let base = text(known.base.ok_or(ResolveError::NotRecorded)?)?;
+    let dropped = text(known.version(dropped).ok_or(ResolveError::NotRecorded)?)?;
     let now = text(disk)?;
-    let merged = merged_lines(base, dropped, now).ok_or(Refusal::SameLines)?;
+    let merged = merged_lines(base, dropped, now).ok_or(ResolveError::SameLines)?;
     Ok(if merged == now {
         Outcome::Kept
     } else {
@@ -106,7 +106,7 @@ fn merge(known: &Known<'_>) -> Result<Outcome, Refusal> {
 pub fn is_lost(known: &Known<'_>) -> Option<bool> {
     match merge(known) {
         Ok(Outcome::Kept) => Some(false),
-        Ok(_) | Err(Refusal::SameLines) => Some(true),
+        Ok(_) | Err(ResolveError::SameLines) => Some(true),
         Err(_) => None,
     }
 }
@@ -132,7 +132,7 @@ mod tests {
         }
     }
 
-    fn merged(known: &Known<'_>) -> Result<String, Refusal> {
+    fn merged(known: &Known<'_>) -> Result<String, ResolveError> {
         Ok(match resolve(Choice::Merge, known)? {
             Outcome::Kept => "kept".to_owned(),
             Outcome::Merged(bytes) | Outcome::Taken(bytes) => String::from_utf8(bytes).unwrap(),
@@ -166,28 +166,28 @@ mod tests {
     fn what_cannot_be_merged_is_refused() {
         let (first, second) = ("A\nb\nc\nd\ne\n", "X\nb\nc\nd\ne\n");
         let same = known(first, second, second, Some(ConflictSide::First));
-        assert_eq!(merged(&same), Err(Refusal::SameLines));
+        assert_eq!(merged(&same), Err(ResolveError::SameLines));
         assert_eq!(is_lost(&same), Some(true));
         let unknown = Known {
             first: None,
             ..same
         };
-        assert_eq!(merged(&unknown), Err(Refusal::NotRecorded));
+        assert_eq!(merged(&unknown), Err(ResolveError::NotRecorded));
         assert_eq!(is_lost(&unknown), None);
         let gone = Known { disk: None, ..same };
-        assert_eq!(merged(&gone), Err(Refusal::Gone));
+        assert_eq!(merged(&gone), Err(ResolveError::Gone));
         let binary = Known {
             first: Some(b"\xff"),
             ..same
         };
-        assert_eq!(merged(&binary), Err(Refusal::NotText));
+        assert_eq!(merged(&binary), Err(ResolveError::NotText));
         assert_eq!(
             resolve(Choice::Take(ConflictSide::First), &binary),
             Ok(Outcome::Taken(b"\xff".to_vec()))
         );
         assert_eq!(
             resolve(Choice::Take(ConflictSide::First), &unknown),
-            Err(Refusal::NotRecorded)
+            Err(ResolveError::NotRecorded)
         );
         assert_eq!(
             resolve(Choice::Take(ConflictSide::Second), &same),

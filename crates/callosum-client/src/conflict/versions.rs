@@ -13,7 +13,7 @@ const MOST_COUNTED: usize = 20;
 
 /// A version of the file as the undo log has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kept {
+pub enum StoredVersions {
     /// There was no file.
     Absent,
     /// The bytes with this sum, if the folder of the day has them.
@@ -29,11 +29,11 @@ pub enum Kept {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Versions {
     /// The version before both agents' edits.
-    pub base: Option<Kept>,
+    pub base: Option<StoredVersions>,
     /// The version that the other agent left.
-    pub theirs: Option<Kept>,
+    pub theirs: Option<StoredVersions>,
     /// The version that the editor's last edit started from.
-    pub before_mine: Option<Kept>,
+    pub before_mine: Option<StoredVersions>,
     /// Whether the editor's last edit started from that version.
     pub is_sequential: bool,
 }
@@ -136,8 +136,8 @@ pub fn speaker_lines(
     };
     let touches = touches(history, path);
     let text = |call: &Call, state: &FileState| match kept(call, state)? {
-        Kept::Absent => Some(String::new()),
-        Kept::Bytes { day, sum } => String::from_utf8(bytes(&day, &sum)?).ok(),
+        StoredVersions::Absent => Some(String::new()),
+        StoredVersions::Bytes { day, sum } => String::from_utf8(bytes(&day, &sum)?).ok(),
     };
     let mut lines = 0;
     let mut counted = 0;
@@ -171,10 +171,10 @@ fn touches<'h>(history: &'h History, path: &str) -> Vec<(&'h Call, &'h Touch)> {
     touches.collect()
 }
 
-fn kept(call: &Call, state: &FileState) -> Option<Kept> {
+fn kept(call: &Call, state: &FileState) -> Option<StoredVersions> {
     match state {
-        FileState::Absent => Some(Kept::Absent),
-        FileState::File { sum, .. } => Some(Kept::Bytes {
+        FileState::Absent => Some(StoredVersions::Absent),
+        FileState::File { sum, .. } => Some(StoredVersions::Bytes {
             day: call.day.clone(),
             sum: sum.clone(),
         }),
@@ -239,9 +239,9 @@ mod tests {
             (&codex, Some("codex-1")),
             "2026-01-01T00:00:00Z".parse().unwrap(),
         );
-        let sum = |kept: Option<Kept>| match kept? {
-            Kept::Absent => Some("-".to_owned()),
-            Kept::Bytes { sum, .. } => Some(sum),
+        let sum = |kept: Option<StoredVersions>| match kept? {
+            StoredVersions::Absent => Some("-".to_owned()),
+            StoredVersions::Bytes { sum, .. } => Some(sum),
         };
         (sum(found.base), sum(found.theirs), found.is_sequential)
     }

@@ -22,7 +22,7 @@ pub enum Answer {
 
 /// The event for which a hook is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Moment {
+pub enum HookPoint {
     /// A tool is about to run.
     BeforeTool,
     /// The client is about to ask a person.
@@ -49,7 +49,7 @@ pub struct Reply {
     pub is_question: bool,
 }
 
-impl Moment {
+impl HookPoint {
     /// The moment that an event's name means, whichever client's name it is, and however written:
     /// `PreToolUse`, `pre-tool-use`, `before_tool`.
     pub fn named(name: &str) -> Self {
@@ -82,20 +82,25 @@ impl Reply {
     /// an unknown client.
     ///
     /// `mode` is the permission mode that the client reports.
-    pub fn of(hooks: Option<&Hooks>, moment: Moment, answer: &Answer, mode: Option<&str>) -> Self {
+    pub fn of(
+        hooks: Option<&Hooks>,
+        moment: HookPoint,
+        answer: &Answer,
+        mode: Option<&str>,
+    ) -> Self {
         let asks = hooks.is_some_and(|hooks| hooks.asking == Asking::ByAnswer);
         match (moment, answer) {
-            (Moment::Other, _) => Self {
+            (HookPoint::Other, _) => Self {
                 stdout: hooks.map_or("", |hooks| hooks.silence).to_owned(),
                 ..Self::default()
             },
             // The client is about to ask anyway.
-            (_, Answer::Pass) | (Moment::Permission, Answer::Ask(_)) => Self::nothing(),
-            (Moment::BeforeTool, Answer::Ask(reason)) if asks && is_asked(mode) => Self {
+            (_, Answer::Pass) | (HookPoint::Permission, Answer::Ask(_)) => Self::nothing(),
+            (HookPoint::BeforeTool, Answer::Ask(reason)) if asks && is_asked(mode) => Self {
                 is_question: true,
                 ..Self::permission("ask", reason)
             },
-            (Moment::BeforeTool, Answer::Deny(reason) | Answer::Ask(reason)) => {
+            (HookPoint::BeforeTool, Answer::Deny(reason) | Answer::Ask(reason)) => {
                 match hooks.map(|hooks| hooks.denying) {
                     Some(Denying::ByPermission) => Self::permission("deny", reason),
                     Some(Denying::ByDecision) => {
@@ -104,7 +109,7 @@ impl Reply {
                     Some(Denying::ByExitCode) | None => Self::by_exit_code(reason),
                 }
             }
-            (Moment::Permission, Answer::Deny(reason)) if hooks.is_some() => {
+            (HookPoint::Permission, Answer::Deny(reason)) if hooks.is_some() => {
                 let decision = json!({"behavior": "deny", "message": reason});
                 Self::from_json(&json!({"hookSpecificOutput": {
                     "hookEventName": "PermissionRequest", "decision": decision,
@@ -184,7 +189,7 @@ impl Reply {
 
     /// Returns the same reply, with permission to run the tool without the client's own prompt.
     /// `None` if the client prompts regardless of the answer at this event.
-    pub fn allowing(&self, hooks: Option<&Hooks>, moment: Moment) -> Option<Self> {
+    pub fn allowing(&self, hooks: Option<&Hooks>, moment: HookPoint) -> Option<Self> {
         let hooks = hooks?;
         let mut output: Value = serde_json::from_str(&self.stdout).ok()?;
         let own = output
@@ -193,12 +198,12 @@ impl Reply {
             .or_insert_with(|| json!({}))
             .as_object_mut()?;
         match (moment, hooks.allowing) {
-            (Moment::BeforeTool, Allowing::BeforeTool) => {
+            (HookPoint::BeforeTool, Allowing::BeforeTool) => {
                 own.insert("hookEventName".to_owned(), hooks.before_tool.into());
                 own.insert("permissionDecision".to_owned(), "allow".into());
                 own.insert("permissionDecisionReason".to_owned(), AUTO_ALLOWED.into());
             }
-            (Moment::Permission, Allowing::BeforeTool | Allowing::AtPrompt(_)) => {
+            (HookPoint::Permission, Allowing::BeforeTool | Allowing::AtPrompt(_)) => {
                 own.insert("hookEventName".to_owned(), "PermissionRequest".into());
                 own.insert("decision".to_owned(), json!({"behavior": "allow"}));
             }
@@ -286,7 +291,7 @@ mod tests {
         for dialect in ALL {
             let reply = Reply::of(
                 Some(&hooks(dialect)),
-                Moment::BeforeTool,
+                HookPoint::BeforeTool,
                 &deny(),
                 Some("default"),
             );
@@ -314,7 +319,10 @@ mod tests {
             assert_eq!(reply, expected, "{dialect:?}");
         }
         // An unknown client; all known ones obey this.
-        assert_eq!(Reply::of(None, Moment::BeforeTool, &deny(), None).exit, 2);
+        assert_eq!(
+            Reply::of(None, HookPoint::BeforeTool, &deny(), None).exit,
+            2
+        );
     }
 
     /// CAKE-ADP-1: Codex runs a tool when the hook answers "ask", and Gemini without a terminal
@@ -329,7 +337,7 @@ mod tests {
                 Some("bypassPermissions"),
             ] {
                 let hooks = hooks(dialect);
-                let reply = Reply::of(Some(&hooks), Moment::BeforeTool, &ask(), mode);
+                let reply = Reply::of(Some(&hooks), HookPoint::BeforeTool, &ask(), mode);
                 let asks = dialect == Dialect::Claude && mode != Some("bypassPermissions");
                 assert_eq!(
                     reply.stdout.contains("\"ask\""),
@@ -347,7 +355,7 @@ mod tests {
     #[test]
     fn who_only_watches_is_silent() {
         for dialect in ALL {
-            let reply = Reply::of(Some(&hooks(dialect)), Moment::Other, &deny(), None);
+            let reply = Reply::of(Some(&hooks(dialect)), HookPoint::Other, &deny(), None);
             let silence = if dialect == Dialect::Gemini {
                 "{}\n"
             } else {
@@ -360,7 +368,7 @@ mod tests {
             assert_eq!(reply, expected, "{dialect:?}");
         }
         assert_eq!(
-            Reply::of(None, Moment::Other, &deny(), None),
+            Reply::of(None, HookPoint::Other, &deny(), None),
             Reply::default()
         );
     }
@@ -371,9 +379,9 @@ mod tests {
     fn who_says_nothing_says_it_in_a_form_that_no_client_misreads() {
         for dialect in ALL {
             for (moment, answer) in [
-                (Moment::BeforeTool, Answer::Pass),
-                (Moment::Permission, Answer::Pass),
-                (Moment::Permission, ask()),
+                (HookPoint::BeforeTool, Answer::Pass),
+                (HookPoint::Permission, Answer::Pass),
+                (HookPoint::Permission, ask()),
             ] {
                 let reply = Reply::of(Some(&hooks(dialect)), moment, &answer, None);
                 let expected = Reply {
@@ -388,7 +396,7 @@ mod tests {
     #[test]
     fn a_person_is_not_asked_for_what_is_denied_anyway() {
         let claude = hooks(Dialect::Claude);
-        let reply = Reply::of(Some(&claude), Moment::Permission, &deny(), None);
+        let reply = Reply::of(Some(&claude), HookPoint::Permission, &deny(), None);
         let output: serde_json::Value = serde_json::from_str(&reply.stdout).unwrap();
         let decision = &output["hookSpecificOutput"]["decision"];
         assert_eq!(decision["behavior"], "deny");
@@ -400,9 +408,9 @@ mod tests {
         let later = ["PreToolCall", "BeforeToolExecution", "pre_mcp_tool_use"];
         let known = ["PreToolUse", "pre-tool-use", "BeforeTool", "before_tool"];
         for name in known.into_iter().chain(later) {
-            assert_eq!(Moment::named(name), Moment::BeforeTool, "{name}");
+            assert_eq!(HookPoint::named(name), HookPoint::BeforeTool, "{name}");
         }
-        assert_eq!(Moment::named("PermissionRequest"), Moment::Permission);
+        assert_eq!(HookPoint::named("PermissionRequest"), HookPoint::Permission);
         let others = [
             "PostToolUse",
             "AfterTool",
@@ -410,15 +418,15 @@ mod tests {
             "PreCompact",
         ];
         for name in ["", "stop", "SessionStart", "é"].into_iter().chain(others) {
-            assert_eq!(Moment::named(name), Moment::Other, "{name}");
-            assert!(!Moment::named(name).decides());
+            assert_eq!(HookPoint::named(name), HookPoint::Other, "{name}");
+            assert!(!HookPoint::named(name).decides());
         }
     }
 
     /// Claude Code obeys it before the tool, Codex only as it is about to prompt, and Gemini and Qwen never.
     #[test]
     fn an_allowed_tool_is_reported_if_the_client_obeys() {
-        let moments = [Moment::BeforeTool, Moment::Permission];
+        let moments = [HookPoint::BeforeTool, HookPoint::Permission];
         for (dialect, obeys) in [
             (Dialect::Claude, [true, true]),
             (Dialect::Codex, [false, true]),

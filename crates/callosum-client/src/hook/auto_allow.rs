@@ -18,8 +18,8 @@ use callosum_host::{
 use super::{
     answer::Reply,
     event::{Action, Event},
-    gather_facts::{Place, text},
-    snapshot::{Held, Kept},
+    gather_facts::{CallContext, text},
+    snapshot::{SnapshotDetails, SnapshotOutcome},
     verdict::Judged,
 };
 
@@ -34,8 +34,8 @@ const LONGEST: usize = 256 * 1024;
 pub(super) fn allowed(
     event: &Event,
     judged: &Judged,
-    snapshot: Option<&Kept>,
-    place: &Place,
+    snapshot: Option<&SnapshotOutcome>,
+    place: &CallContext,
     answer: impl FnOnce() -> Option<Reply>,
 ) -> Option<Reply> {
     let Action::Shell(command) = &event.action else {
@@ -65,13 +65,18 @@ pub(super) fn allowed(
 }
 
 /// Returns whether a snapshot holds all that the command may lose.
-fn is_whole(kept: &Kept) -> bool {
-    matches!(kept, Kept::Taken(_)) && kept.held().map(Held::lacks).unwrap_or_default().is_empty()
+fn is_whole(kept: &SnapshotOutcome) -> bool {
+    matches!(kept, SnapshotOutcome::Taken(_))
+        && kept
+            .held()
+            .map(SnapshotDetails::lacks)
+            .unwrap_or_default()
+            .is_empty()
 }
 
 /// Returns whether the user's list is inside the project. Settings of a client that come with a repository can set
 /// variables, and so name another home (`XDG_STATE_HOME=/proc/self/cwd/x`).
-fn is_of_project(disk: &Disk, list: &Path, place: &Place) -> bool {
+fn is_of_project(disk: &Disk, list: &Path, place: &CallContext) -> bool {
     let Ok(list) = disk.canonicalize(list) else {
         return true;
     };

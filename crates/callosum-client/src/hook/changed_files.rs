@@ -8,7 +8,7 @@ use callosum_mesh::{board::Lease, leased_path};
 
 use super::{
     event::Action,
-    git_writes::{Met, Trees, When},
+    git_writes::{AffectedLeases, GitTargets, When},
 };
 use callosum_config::Environment;
 
@@ -20,7 +20,7 @@ const LONGEST_PATCH: u64 = 1024 * 1024;
 pub(super) struct Changed {
     touched: Vec<Touched>,
     /// Trees in which git writes files that the command does not name.
-    trees: Trees,
+    trees: GitTargets,
     /// Whether a command makes the change. Commands change many files that no one works on.
     is_command: bool,
 }
@@ -61,7 +61,7 @@ impl Changed {
             path: as_leased(disk, touched.path),
             ..touched
         });
-        let trees = analysis.map(|command| Trees::of(disk, &command));
+        let trees = analysis.map(|command| GitTargets::of(disk, &command));
         Self {
             touched: real.collect(),
             trees: trees.unwrap_or_default(),
@@ -90,7 +90,7 @@ impl Changed {
         when: When,
         disk: &Disk,
         environment: &Environment,
-    ) -> Met {
+    ) -> AffectedLeases {
         let (named, others) = held
             .into_iter()
             .partition(|lease| self.takes_in(&lease.path));

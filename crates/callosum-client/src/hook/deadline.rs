@@ -14,7 +14,7 @@ use callosum_host::Disk;
 use super::{
     answer::Reply,
     event::Event,
-    gather_facts::Place,
+    gather_facts::CallContext,
     record::{self, About, DecisionRecord},
     verdict::{Failure, Judged},
 };
@@ -31,7 +31,7 @@ struct Known {
     /// Whether anything is decided.
     decides: bool,
     event: Option<Arc<Event>>,
-    place: Option<Arc<Place>>,
+    place: Option<Arc<CallContext>>,
 }
 
 impl Progress {
@@ -52,7 +52,7 @@ impl Progress {
     }
 
     /// Notes where.
-    pub(super) fn gathered(&self, place: &Arc<Place>) {
+    pub(super) fn gathered(&self, place: &Arc<CallContext>) {
         self.known().place = Some(Arc::clone(place));
     }
 
@@ -65,7 +65,7 @@ impl Progress {
         let event = known.event.unwrap_or_default();
         let place = known.place.unwrap_or_else(|| {
             let environment = Environment::from_process();
-            Arc::new(Place::unseen(&Disk::real(), environment, &event))
+            Arc::new(CallContext::unseen(&Disk::real(), environment, &event))
         });
         let decision = DecisionRecord {
             event: &event,
@@ -110,7 +110,7 @@ mod tests {
             folder: Some(folder.path().to_owned()),
             ..Event::default()
         });
-        let place = Arc::new(Place::unseen(&Disk::real(), environment, &event));
+        let place = Arc::new(CallContext::unseen(&Disk::real(), environment, &event));
         let progress = Progress::default();
         progress.read(&event);
         progress.gathered(&place);

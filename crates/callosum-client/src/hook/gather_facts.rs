@@ -1,4 +1,4 @@
-//! [`Place`]: the facts about the location of a call, gathered with few system calls.
+//! [`CallContext`]: the facts about the location of a call, gathered with few system calls.
 //!
 //! Missing facts make the guard stricter, so nothing here fails.
 
@@ -18,11 +18,11 @@ use super::{
     event::Event,
     git_state::{self, Look},
     path_facts::{analyze, seen},
-    symlinks::{LONGEST, Leads},
+    symlinks::{LONGEST, SymlinkResolver},
     worktree::{git_dir, is_linked, shared, trees},
 };
 use callosum_config::{
-    AutoAllow, Environment, Governance, GuardConfig, Homes, Permissions, Project, Told,
+    AutoAllow, Environment, Governance, GuardConfig, Homes, Permissions, Project, ProjectOverrides,
 };
 
 /// Folders that everybody may write to.
@@ -36,7 +36,7 @@ const PROJECT: [&str; 3] = [
 ];
 
 /// The location of a call.
-pub(super) struct Place {
+pub(super) struct CallContext {
     pub(super) disk: Disk,
     pub(super) environment: Environment,
     pub(super) facts: Facts,
@@ -56,7 +56,7 @@ pub(super) struct Place {
     pub(super) journal: Option<Journal>,
 }
 
-impl Place {
+impl CallContext {
     /// Looks at the place of a call, and at what its client was given besides the project.
     pub(super) fn gather(
         disk: &Disk,
@@ -69,9 +69,9 @@ impl Place {
         let trees = here.as_deref().map(|here| trees(disk, here));
         let trees = trees.unwrap_or_default();
         let here = tree_of(&trees, here, cwd.as_deref());
-        let project = here
-            .as_deref()
-            .and_then(|here| Project::load(disk, environment, here, &Told::default()).ok());
+        let project = here.as_deref().and_then(|here| {
+            Project::load(disk, environment, here, &ProjectOverrides::default()).ok()
+        });
         let root = match (&project, here) {
             (Some(project), _) => Some(project.roots.tree.clone()),
             (None, here) => here.map(|here| real(disk, here)),
@@ -280,7 +280,7 @@ pub fn facts(
     cwd: Option<&Path>,
     root: Option<&Path>,
 ) -> Facts {
-    let leads = Leads::new(disk);
+    let leads = SymlinkResolver::new(disk);
     let home = environment.path("HOME");
     let home = home.map(|home| leads.end(&home).unwrap_or(home));
     let git = cwd.and_then(|cwd| git_dir(disk, cwd));
@@ -346,7 +346,7 @@ pub(super) fn text(path: &Path) -> Option<String> {
 
 /// Returns the files outside of projects that control this program: by their own path, and, if that
 /// is a link, by its target.
-fn kept(leads: &Leads<'_>, environment: &Environment) -> Vec<String> {
+fn kept(leads: &SymlinkResolver<'_>, environment: &Environment) -> Vec<String> {
     let Ok(homes) = Homes::find(environment) else {
         return Vec::new();
     };
@@ -376,7 +376,7 @@ fn kept(leads: &Leads<'_>, environment: &Environment) -> Vec<String> {
 }
 
 /// The folder of what is the machine's, by what leads to it in the end.
-fn machine(leads: &Leads<'_>, environment: &Environment) -> Option<String> {
+fn machine(leads: &SymlinkResolver<'_>, environment: &Environment) -> Option<String> {
     let homes = Homes::find(environment).ok()?;
     let named = leads.named(&homes.machine);
     text(&leads.end(&named).unwrap_or(named))
@@ -384,7 +384,7 @@ fn machine(leads: &Leads<'_>, environment: &Environment) -> Option<String> {
 
 /// The file that agents tell one another by, and the folder of additions to it: theirs to write, within what else they
 /// may not touch.
-fn bridge(leads: &Leads<'_>, environment: &Environment) -> Vec<PathBuf> {
+fn bridge(leads: &SymlinkResolver<'_>, environment: &Environment) -> Vec<PathBuf> {
     let Ok(homes) = Homes::find(environment) else {
         return Vec::new();
     };
@@ -397,7 +397,11 @@ fn bridge(leads: &Leads<'_>, environment: &Environment) -> Vec<PathBuf> {
 
 /// Returns the temporary folders, and the files by which agents communicate. A folder that contains
 /// home or root does not count.
-fn free(leads: &Leads<'_>, environment: &Environment, kept: [Option<&Path>; 2]) -> Vec<String> {
+fn free(
+    leads: &SymlinkResolver<'_>,
+    environment: &Environment,
+    kept: [Option<&Path>; 2],
+) -> Vec<String> {
     let own = environment.path("TMPDIR").filter(|own| own.is_absolute());
     let all = TEMPORARY.iter().map(PathBuf::from);
     let mut free: Vec<String> = Vec::new();

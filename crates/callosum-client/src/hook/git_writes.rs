@@ -1,4 +1,4 @@
-//! [`Trees`]: files that git writes through a command that does not name them, as reported by git.
+//! [`GitTargets`]: files that git writes through a command that does not name them, as reported by git.
 //!
 //! Git is asked only if someone holds a lease in the tree, and only for names of files that differ
 //! between commits: no filter, hook or watcher of the repository runs. If git cannot answer, or not
@@ -41,7 +41,7 @@ pub(super) enum When {
 
 /// The trees that a command has git write to.
 #[derive(Debug, Default)]
-pub(super) struct Trees(Vec<Tree>);
+pub(super) struct GitTargets(Vec<Tree>);
 
 #[derive(Debug)]
 struct Tree {
@@ -62,21 +62,21 @@ enum Files {
 
 /// Leases on files that a command changes.
 #[derive(Debug, Default)]
-pub(super) struct Met {
+pub(super) struct AffectedLeases {
     /// Those that are known to be changed.
     pub(super) sure: Vec<Lease>,
     /// Those for which it is unknown.
     pub(super) perhaps: Vec<Lease>,
 }
 
-impl Met {
+impl AffectedLeases {
     /// All of them.
     pub(super) fn all(&self) -> Vec<Lease> {
         self.sure.iter().chain(&self.perhaps).cloned().collect()
     }
 }
 
-impl Trees {
+impl GitTargets {
     /// Finds the trees of a command, if they are trees of git's.
     pub(super) fn of(disk: &Disk, command: &CommandAnalysis) -> Self {
         let brought = command.git_writes().into_iter();
@@ -109,8 +109,8 @@ impl Trees {
         when: When,
         disk: &Disk,
         environment: &Environment,
-    ) -> Met {
-        let mut met = Met::default();
+    ) -> AffectedLeases {
+        let mut met = AffectedLeases::default();
         let Some(since) = held.iter().map(|lease| lease.since.as_second()).min() else {
             return met;
         };

@@ -22,7 +22,7 @@ use callosum_mesh::{Author, board::Lease, warning};
 use super::{
     changed_files::Changed,
     event::{Action, Event},
-    gather_facts::Place,
+    gather_facts::CallContext,
     git_writes::When,
     verdict::Judged,
 };
@@ -44,7 +44,7 @@ pub(super) fn judged(
     judged: Judged,
     client: Option<&Client>,
     event: &Arc<Event>,
-    place: &Arc<Place>,
+    place: &Arc<CallContext>,
 ) -> Judged {
     if judged.verdict.decision == Decision::Block {
         return judged;
@@ -79,7 +79,7 @@ pub(super) fn judged(
 fn held(
     voice: &Author,
     event: &Arc<Event>,
-    place: &Arc<Place>,
+    place: &Arc<CallContext>,
 ) -> Option<(Vec<Lease>, Option<String>)> {
     if matches!(event.action, Action::Other | Action::Read(_)) {
         return None;
@@ -100,7 +100,12 @@ fn held(
 /// Returns the leases of others on the files that a call changes; `None` if there is no mesh or it
 /// cannot be read. If there are none, the agent takes its own before it edits, so that one of two
 /// concurrent editors is blocked.
-fn of_others(event: &Event, place: &Place, folder: &Path, voice: &Author) -> Option<Vec<Lease>> {
+fn of_others(
+    event: &Event,
+    place: &CallContext,
+    folder: &Path,
+    voice: &Author,
+) -> Option<Vec<Lease>> {
     let (disk, environment) = (&place.disk, &place.environment);
     let changed = Changed::by(disk, &event.action, &place.facts, place.own_analysis());
     if changed.is_empty() || !mesh_store::is_begun(disk, folder).ok()? {

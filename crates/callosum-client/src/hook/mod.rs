@@ -58,7 +58,7 @@ use callosum_guard::Decision;
 use callosum_host::Disk;
 
 pub use self::{
-    answer::{Answer, Moment, Reply},
+    answer::{Answer, HookPoint, Reply},
     gather_facts::{facts, journal, records},
     git_state::{Look, look},
     path_facts::{analyze, seen_in},
@@ -68,9 +68,9 @@ pub use self::{
 use self::{
     deadline::Progress,
     event::{Action, Event, LONGEST, Unreadable},
-    gather_facts::Place,
+    gather_facts::CallContext,
     record::{About, DecisionRecord},
-    responder::Voice,
+    responder::Responder,
     verdict::{Failure, Judged},
 };
 use callosum_config::{Environment, Homes, SecretReadsFile};
@@ -92,7 +92,7 @@ struct Call<'a> {
     client: &'a str,
     event: &'a str,
     known: Option<&'static Client>,
-    moment: Moment,
+    moment: HookPoint,
     /// Finds the intent at work in a project.
     intents: IntentSource,
 }
@@ -122,19 +122,19 @@ pub fn answered(client: &OsStr, event: &OsStr, intents: IntentSource) -> u8 {
         client: &client,
         event: &event,
         known: known(&client),
-        moment: Moment::named(&event),
+        moment: HookPoint::named(&event),
         intents,
     };
     let progress = Progress::default();
     call.prepare(&progress);
     let (late, recorder, name) = (progress.clone(), progress.clone(), client.to_string());
     let patience = match call.moment {
-        Moment::Clear => PATIENCE_TO_CLEAR,
-        Moment::BeforeTool | Moment::Permission | Moment::Other => PATIENCE,
+        HookPoint::Clear => PATIENCE_TO_CLEAR,
+        HookPoint::BeforeTool | HookPoint::Permission | HookPoint::Other => PATIENCE,
     };
     let environment = Environment::from_process();
     let patience = environment.patience(patience).unwrap_or(patience);
-    let voice = Voice::start(
+    let voice = Responder::start(
         patience,
         move || late.too_late(),
         move || recorder.record(&name, Failure::TooLate, begun.elapsed()),
@@ -156,8 +156,8 @@ fn known(client: &str) -> Option<&'static Client> {
 }
 
 impl Call<'_> {
-    fn decide(&mut self, begun: Instant, progress: &Progress, voice: &Voice) -> Reply {
-        if self.moment == Moment::Clear {
+    fn decide(&mut self, begun: Instant, progress: &Progress, voice: &Responder) -> Reply {
+        if self.moment == HookPoint::Clear {
             let folder = session::folder_of_event(&input_at_once());
             let answer = session::may_clear(self.client, folder.as_deref());
             return self.reply(&answer, None);
@@ -172,9 +172,9 @@ impl Call<'_> {
             let name = observed.name.as_deref().unwrap_or_default();
             let is_unnamed = name.is_empty() && self.event.is_empty();
             self.moment = if is_unnamed && observed.tool.is_some() {
-                Moment::BeforeTool
+                HookPoint::BeforeTool
             } else {
-                Moment::named(name)
+                HookPoint::named(name)
             };
             self.prepare(progress);
         }
@@ -223,7 +223,7 @@ impl Call<'_> {
                 }
                 let event = Arc::new(event);
                 progress.read(&event);
-                let mut place = Place::gather(&disk, &environment, &event, self.known);
+                let mut place = CallContext::gather(&disk, &environment, &event, self.known);
                 place.look_before_refusing();
                 let place = Arc::new(place);
                 progress.gathered(&place);
@@ -248,14 +248,14 @@ impl Call<'_> {
                 {
                     judged = judged.for_open_shell();
                 }
-                if self.moment == Moment::BeforeTool {
+                if self.moment == HookPoint::BeforeTool {
                     judged = lease::judged(judged, self.known, &event, &place);
                 }
                 (event, judged, place)
             }
             Err(unreadable) => {
                 let event = Arc::new(Event::default());
-                let place = Place::gather(&disk, &environment, &event, self.known);
+                let place = CallContext::gather(&disk, &environment, &event, self.known);
                 let place = Arc::new(place);
                 (event, Judged::unreadable(&unreadable), place)
             }
@@ -268,10 +268,10 @@ impl Call<'_> {
         // If both events come, the same call was decided on before its tool.
         let call = undo_records::new_id(&place);
         let snapshot = match self.moment {
-            Moment::BeforeTool => {
+            HookPoint::BeforeTool => {
                 snapshot::before(&event.action, &about, (&judged, &reply), &place, &call)
             }
-            Moment::Permission | Moment::Clear | Moment::Other => None,
+            HookPoint::Permission | HookPoint::Clear | HookPoint::Other => None,
         };
         let lost = snapshot::lost(snapshot.as_ref(), &judged, &place);
         if !lost.is_empty() {
@@ -292,7 +292,7 @@ impl Call<'_> {
             command
         });
         let may_run = judged.verdict.decision == Decision::Allow || reply.is_question;
-        if self.moment == Moment::BeforeTool && may_run {
+        if self.moment == HookPoint::BeforeTool && may_run {
             let about = (&*event, &about);
             undo_records::before(
                 self.client,
@@ -347,14 +347,14 @@ impl Call<'_> {
         event: &Event,
         bytes: &[u8],
         judged: &Judged,
-        place: &Place,
+        place: &CallContext,
     ) -> Option<(Reply, String)> {
         let hooks = self.known?.hooks.as_ref()?;
         let Action::Shell(command) = &event.action else {
             return None;
         };
         let is_on = place.guard.config.safety.rewrite && place.guard.broken.is_empty();
-        if !is_on || self.moment != Moment::BeforeTool || event.is_skill_line() {
+        if !is_on || self.moment != HookPoint::BeforeTool || event.is_skill_line() {
             return None;
         }
         let allows = |other: &str| {
@@ -373,24 +373,24 @@ impl Call<'_> {
 
     /// Notes for `mesh panes` that the client is about to ask a person.
     fn note_dialog(&self, environment: &Environment, bytes: &[u8]) {
-        if let (Moment::Permission, Some(client)) = (self.moment, self.known) {
+        if let (HookPoint::Permission, Some(client)) = (self.moment, self.known) {
             session::note_dialog(environment, client, bytes);
         }
     }
 
     /// Returns whether no other hook has recorded this answer. Of what simply passes, nothing is looked up.
-    fn is_first(&self, decision: &DecisionRecord<'_>, place: &Place) -> bool {
+    fn is_first(&self, decision: &DecisionRecord<'_>, place: &CallContext) -> bool {
         let passes = decision.judged.verdict.decision == Decision::Allow;
         if passes && decision.judged.permitted.is_empty() {
             // As the client is about to prompt, the record from before the tool is there already.
-            return self.moment != Moment::Permission || decision.auto_allowed;
+            return self.moment != HookPoint::Permission || decision.auto_allowed;
         }
         let call = repeated::fingerprint(self.client, decision.event);
         let clock = place.environment.clock();
         let (Some(call), Ok(clock)) = (call, clock) else {
             return true;
         };
-        let is_permission = self.moment == Moment::Permission;
+        let is_permission = self.moment == HookPoint::Permission;
         let call = (&call, is_permission);
         repeated::is_first(&place.disk, &place.environment, call, clock.now())
     }
@@ -407,7 +407,7 @@ impl Call<'_> {
             return self.reply(&answer, event.mode.as_deref()).for_event(name);
         }
         let reply = self.reply(&judged.answer(), event.mode.as_deref());
-        let is_denied = self.moment == Moment::BeforeTool && !reply.is_question;
+        let is_denied = self.moment == HookPoint::BeforeTool && !reply.is_question;
         if is_denied && judged.verdict.decision == Decision::Ask {
             return self.reply(&judged.unasked(&event.action), event.mode.as_deref());
         }
@@ -427,7 +427,7 @@ impl Call<'_> {
     }
 
     fn failed(&self, failure: Failure) -> Reply {
-        if self.moment == Moment::Clear && failure == Failure::TooLate {
+        if self.moment == HookPoint::Clear && failure == Failure::TooLate {
             return self.reply(&session::unchecked_in(PATIENCE_TO_CLEAR), None);
         }
         self.reply(&Judged::failed(failure).answer(), None)

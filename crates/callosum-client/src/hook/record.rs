@@ -9,8 +9,8 @@ use serde_json::{Map, Value, json};
 
 use super::{
     event::{Action, Event},
-    gather_facts::Place,
-    snapshot::{Held, Kept},
+    gather_facts::CallContext,
+    snapshot::{SnapshotDetails, SnapshotOutcome},
     verdict::Judged,
 };
 
@@ -69,7 +69,7 @@ pub(super) struct DecisionRecord<'a> {
     pub(super) about: &'a About,
     pub(super) judged: &'a Judged,
     /// The result of the snapshot, if one was needed.
-    pub(super) snapshot: Option<&'a Kept>,
+    pub(super) snapshot: Option<&'a SnapshotOutcome>,
     /// Whether the client runs it without a prompt of its own.
     pub(super) auto_allowed: bool,
     /// The command that ran in its place.
@@ -79,7 +79,7 @@ pub(super) struct DecisionRecord<'a> {
 }
 
 /// Writes a decision to the journal. If that fails, the decision still counts.
-pub(super) fn keep(client: &str, decision: &DecisionRecord<'_>, place: &Place) {
+pub(super) fn keep(client: &str, decision: &DecisionRecord<'_>, place: &CallContext) {
     let Some(journal) = &place.journal else {
         return;
     };
@@ -99,7 +99,7 @@ pub(super) fn keep(client: &str, decision: &DecisionRecord<'_>, place: &Place) {
     ));
 }
 
-fn event(client: &str, decision: &DecisionRecord<'_>, place: &Place) -> AuditEvent {
+fn event(client: &str, decision: &DecisionRecord<'_>, place: &CallContext) -> AuditEvent {
     let (event, judged) = (decision.event, decision.judged);
     let verdict = &judged.verdict;
     let status = match verdict.decision {
@@ -149,9 +149,9 @@ fn event(client: &str, decision: &DecisionRecord<'_>, place: &Place) -> AuditEve
         "snapshot",
         decision.snapshot.map(|kept| kept.as_str().into()),
     );
-    let held = decision.snapshot.and_then(Kept::held);
+    let held = decision.snapshot.and_then(SnapshotOutcome::held);
     add("snapshot_id", held.map(|held| held.id.as_str().into()));
-    let lacks = held.map(Held::lacks).unwrap_or_default();
+    let lacks = held.map(SnapshotDetails::lacks).unwrap_or_default();
     add("snapshot_lacks", list(lacks.to_vec()));
     add("user", Some(client.into()));
     add("session_id", text(&event.session));

@@ -1,4 +1,4 @@
-//! [`Voice`]: the single, timely answer of this process.
+//! [`Responder`]: the single, timely answer of this process.
 
 use std::{
     cell::Cell,
@@ -33,7 +33,7 @@ const SAID: u8 = 2;
 const RECORDING: u8 = 3;
 
 /// Writes one answer: that of the first thread, the deciding one or the one that watches the time.
-pub(super) struct Voice {
+pub(super) struct Responder {
     state: Arc<AtomicU8>,
     /// The same exit code, for the thread that watches the time.
     code: Arc<AtomicU8>,
@@ -41,7 +41,7 @@ pub(super) struct Voice {
     exit: Cell<Option<u8>>,
 }
 
-impl Voice {
+impl Responder {
     /// Begins to watch the time. Once it is over, `too_late` is the answer, `record` is done as far
     /// as it can be in [`LONGEST_RECORD`], and the process ends.
     pub(super) fn start(

@@ -24,7 +24,8 @@ use callosum_host::{
 use serde::Deserialize;
 
 use super::{
-    answer::Reply, event::Action, gather_facts::Place, record::About, unsaved, verdict::Judged,
+    answer::Reply, event::Action, gather_facts::CallContext, record::About, unsaved,
+    verdict::Judged,
 };
 
 /// Longest wait of an answer for a snapshot: less than the limit of the whole answer.
@@ -48,20 +49,20 @@ const LONGEST_ID: usize = 8;
 
 /// The state of a snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Kept {
+pub(super) enum SnapshotOutcome {
     /// It is being taken while a person is asked.
     Begun,
     /// It was taken before the answer.
-    Taken(Option<Held>),
+    Taken(Option<SnapshotDetails>),
     /// It was not done in time, and goes on; what the command names may be held by itself.
-    Late(Option<Held>),
+    Late(Option<SnapshotDetails>),
     /// There is none.
     Failed,
 }
 
 /// Details of a snapshot that was taken.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub(super) struct Held {
+pub(super) struct SnapshotDetails {
     /// Its id.
     #[serde(rename = "snapshot_id")]
     pub(super) id: String,
@@ -81,14 +82,14 @@ struct Lacks {
     named: Vec<String>,
 }
 
-impl Held {
+impl SnapshotDetails {
     /// Of what the command names, what going back would not bring back.
     pub(super) fn lacks(&self) -> &[String] {
         &self.lacks.named
     }
 }
 
-impl Kept {
+impl SnapshotOutcome {
     pub(super) const fn as_str(&self) -> &'static str {
         match self {
             Self::Begun => "begun",
@@ -99,7 +100,7 @@ impl Kept {
     }
 
     /// Returns the details of the snapshot, if it was taken.
-    pub(super) const fn held(&self) -> Option<&Held> {
+    pub(super) const fn held(&self) -> Option<&SnapshotDetails> {
         match self {
             Self::Taken(held) | Self::Late(held) => held.as_ref(),
             Self::Begun | Self::Failed => None,
@@ -117,9 +118,9 @@ pub(super) fn before(
     action: &Action,
     about: &About,
     (judged, reply): (&Judged, &Reply),
-    place: &Place,
+    place: &CallContext,
     call: &str,
-) -> Option<Kept> {
+) -> Option<SnapshotOutcome> {
     let root = place.facts.root.as_deref()?;
     let runs = judged.verdict.decision == Decision::Allow;
     let unsaved = match action {
@@ -149,7 +150,7 @@ pub(super) fn before(
     };
     let launched = launch(root, &label, (option, &named), place, call)?;
     if reply.is_question {
-        return Some(leave(&launched).map_or(Kept::Failed, |()| Kept::Begun));
+        return Some(leave(&launched).map_or(SnapshotOutcome::Failed, |()| SnapshotOutcome::Begun));
     }
     let alone = || {
         let label = format!("{label} (what it names)");
@@ -162,7 +163,11 @@ pub(super) fn before(
 /// Returns the files that would be lost for good by a command that is allowed because of a
 /// snapshot: files that it names, that the snapshot lacks and that cannot be generated again. If no
 /// snapshot could be taken and no file is named, the tree.
-pub(super) fn lost(kept: Option<&Kept>, judged: &Judged, place: &Place) -> Vec<String> {
+pub(super) fn lost(
+    kept: Option<&SnapshotOutcome>,
+    judged: &Judged,
+    place: &CallContext,
+) -> Vec<String> {
     let verdict = &judged.verdict;
     let passes = verdict.decision == Decision::Allow && judged.permitted.is_empty();
     let (Some(kept), Some(root), true) = (kept, place.facts.root.as_deref(), passes) else {
@@ -174,7 +179,7 @@ pub(super) fn lost(kept: Option<&Kept>, judged: &Judged, place: &Place) -> Vec<S
         !path.is_some_and(|path| can_be_made_again(path, Some(root)))
     };
     match kept {
-        Kept::Failed => {
+        SnapshotOutcome::Failed => {
             if verdict.destroys && verdict.named.is_empty() {
                 return vec!["the tree".to_owned()];
             }
@@ -193,7 +198,9 @@ pub(super) fn lost(kept: Option<&Kept>, judged: &Judged, place: &Place) -> Vec<S
                 .filter(holds_something)
                 .collect()
         }
-        Kept::Taken(Some(held)) | Kept::Late(Some(held)) if verdict.destroys => {
+        SnapshotOutcome::Taken(Some(held)) | SnapshotOutcome::Late(Some(held))
+            if verdict.destroys =>
+        {
             // Of a search through the whole tree it is not known that it finds what is in another repository.
             let is_named = |lack: &&String| {
                 let names = held.only.iter().chain(&held.also);
@@ -204,14 +211,14 @@ pub(super) fn lost(kept: Option<&Kept>, judged: &Judged, place: &Place) -> Vec<S
             let lacks = held.lacks().iter().filter(is_named);
             lacks.filter(|name| cannot_be_made(name)).cloned().collect()
         }
-        Kept::Begun | Kept::Taken(_) | Kept::Late(_) => Vec::new(),
+        SnapshotOutcome::Begun | SnapshotOutcome::Taken(_) | SnapshotOutcome::Late(_) => Vec::new(),
     }
 }
 
 /// Returns the note on a snapshot that holds files which the command names and is about to remove,
 /// and which git could not restore. `None` if there are none, or only files that can be generated
 /// again.
-pub(super) fn note(kept: Option<&Kept>) -> Option<String> {
+pub(super) fn note(kept: Option<&SnapshotOutcome>) -> Option<String> {
     let held = kept?.held()?;
     let named = || held.only.iter().chain(&held.also);
     let mut saved = held
@@ -234,7 +241,10 @@ pub(super) fn note(kept: Option<&Kept>) -> Option<String> {
 }
 
 /// Returns the non-empty files and folders that the command overwrites.
-fn written_over<'j>(judged: &'j Judged, place: &'j Place) -> impl Iterator<Item = &'j String> {
+fn written_over<'j>(
+    judged: &'j Judged,
+    place: &'j CallContext,
+) -> impl Iterator<Item = &'j String> {
     judged.verdict.overwrites.iter().filter(|path| {
         let at = Path::new(path);
         let found = place.disk.stat(at).unwrap_or_default();
@@ -247,14 +257,14 @@ fn written_over<'j>(judged: &'j Judged, place: &'j Place) -> impl Iterator<Item 
 }
 
 /// Whether a folder that may be overwritten holds any files.
-fn holds_files(folder: &Path, place: &Place) -> bool {
+fn holds_files(folder: &Path, place: &CallContext) -> bool {
     let listed = place.disk.list_dir(folder).unwrap_or_default();
     let mut names = listed.iter().map(|entry| entry.name.as_os_str());
     names.any(|name| name != ".git")
 }
 
 /// Returns the paths that the command names, relative to the root: those that exist, and patterns.
-pub(super) fn named(root: &str, judged: &Judged, place: &Place) -> Vec<String> {
+pub(super) fn named(root: &str, judged: &Judged, place: &CallContext) -> Vec<String> {
     let named = judged.verdict.named.iter();
     // An archive that is taken apart in a home names all of it, and is none of its files. In a repository git says which of
     // them it holds, and the others are kept besides.
@@ -280,7 +290,7 @@ fn launch(
     root: &str,
     label: &str,
     (option, named): (&str, &[String]),
-    place: &Place,
+    place: &CallContext,
     call: &str,
 ) -> Option<Launch> {
     let label = format!("before: {label}");
@@ -308,7 +318,7 @@ fn launch(
 }
 
 /// The snapshot that ended, and its outcome.
-type SnapshotResult = (Scope, Kept);
+type SnapshotResult = (Scope, SnapshotOutcome);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Scope {
@@ -323,16 +333,16 @@ fn waited_for(
     alone: impl FnOnce() -> Option<Launch>,
     is_of_tree: bool,
     patience: Duration,
-) -> Kept {
+) -> SnapshotOutcome {
     let begun = Instant::now();
     let (sender, receiver) = mpsc::channel();
     if !begin(launch, Scope::Whole, sender.clone()) {
-        return Kept::Failed;
+        return SnapshotOutcome::Failed;
     }
     if is_of_tree {
         match receiver.recv_timeout(PATIENCE_WITH_TREE) {
             Ok((_, kept)) => return kept,
-            Err(RecvTimeoutError::Disconnected) => return Kept::Failed,
+            Err(RecvTimeoutError::Disconnected) => return SnapshotOutcome::Failed,
             Err(RecvTimeoutError::Timeout) => {
                 if let Some(launch) = alone() {
                     begin(launch, Scope::Named, sender.clone());
@@ -345,16 +355,18 @@ fn waited_for(
     let mut is_refused = false;
     loop {
         match receiver.recv_timeout(patience.saturating_sub(begun.elapsed())) {
-            Ok((Scope::Whole, Kept::Failed)) if named.is_some() => return Kept::Late(named),
+            Ok((Scope::Whole, SnapshotOutcome::Failed)) if named.is_some() => {
+                return SnapshotOutcome::Late(named);
+            }
             Ok((Scope::Whole, kept)) => return kept,
             Ok((Scope::Named, kept)) => {
-                is_refused = kept == Kept::Failed;
+                is_refused = kept == SnapshotOutcome::Failed;
                 named = kept.held().cloned();
             }
             // More may be named than is held by itself.
-            Err(RecvTimeoutError::Timeout) if is_refused => return Kept::Failed,
-            Err(RecvTimeoutError::Timeout) => return Kept::Late(named),
-            Err(RecvTimeoutError::Disconnected) => return Kept::Failed,
+            Err(RecvTimeoutError::Timeout) if is_refused => return SnapshotOutcome::Failed,
+            Err(RecvTimeoutError::Timeout) => return SnapshotOutcome::Late(named),
+            Err(RecvTimeoutError::Disconnected) => return SnapshotOutcome::Failed,
         }
     }
 }
@@ -366,9 +378,11 @@ fn begin(launch: Launch, scope: Scope, sender: Sender<SnapshotResult>) -> bool {
         let kept = Cancel::new()
             .ok()
             .and_then(|cancel| run(&launch, &cancel, &mut |_, _| {}).ok())
-            .map_or(Kept::Failed, |ended| match ended.ending {
-                Ending::Exited(0) => Kept::Taken(serde_json::from_slice(&ended.output).ok()),
-                _ => Kept::Failed,
+            .map_or(SnapshotOutcome::Failed, |ended| match ended.ending {
+                Ending::Exited(0) => {
+                    SnapshotOutcome::Taken(serde_json::from_slice(&ended.output).ok())
+                }
+                _ => SnapshotOutcome::Failed,
             });
         drop(sender.send((scope, kept)));
     });
@@ -401,8 +415,8 @@ mod tests {
     fn what_is_refused_beside_a_tree_that_takes_long_is_not_held() {
         let patience = Duration::from_secs(3);
         for (program, kept) in [
-            ("/bin/false", Kept::Failed),
-            ("/bin/true", Kept::Late(None)),
+            ("/bin/false", SnapshotOutcome::Failed),
+            ("/bin/true", SnapshotOutcome::Late(None)),
         ] {
             let whole = running("/bin/sleep", &["20"]);
             let alone = || Some(running(program, &[]));

@@ -1,4 +1,4 @@
-//! [`Leads`]: resolved paths, with each folder on the way looked up once.
+//! [`SymlinkResolver`]: resolved paths, with each folder on the way looked up once.
 //!
 //! Several paths that control this program are in the same few folders, and a hook resolves all of
 //! them. Paths that may change in between are not resolved here.
@@ -15,12 +15,12 @@ use callosum_host::{Disk, disk::EntryKind};
 pub(super) const LONGEST: usize = 4096;
 
 /// A cache of resolved paths.
-pub(super) struct Leads<'d> {
+pub(super) struct SymlinkResolver<'d> {
     disk: &'d Disk,
     known: RefCell<HashMap<PathBuf, Option<PathBuf>>>,
 }
 
-impl<'d> Leads<'d> {
+impl<'d> SymlinkResolver<'d> {
     pub(super) fn new(disk: &'d Disk) -> Self {
         Self {
             disk,
@@ -92,7 +92,7 @@ mod tests {
         symlink("nothing", top.join("dangling")).unwrap();
         symlink("loop", top.join("loop")).unwrap();
         symlink("../relative/b/file", top.join("a/chain")).unwrap();
-        let leads = Leads::new(&disk);
+        let leads = SymlinkResolver::new(&disk);
         for path in [
             "a",
             "a/b/file",

@@ -13,7 +13,7 @@ use super::{
     worktree::real,
 };
 use crate::intervention::{Ran, Runner, WatchError, Watcher};
-use callosum_config::{Environment, Project, Told};
+use callosum_config::{Environment, Project, ProjectOverrides};
 
 /// Returns what the model is sent about the errors of a tool that has run.
 ///
@@ -38,7 +38,7 @@ pub(super) fn after_tool(
     let Some(here) = here else {
         return Ok(None);
     };
-    let project = Project::load(&disk, environment, &here, &Told::default());
+    let project = Project::load(&disk, environment, &here, &ProjectOverrides::default());
     let root = match &project {
         Ok(project) => project.roots.tree.clone(),
         Err(_) => real(&disk, &here),

@@ -16,9 +16,9 @@ use callosum_host::{Disk, OpenHow, disk::EntryKind, process::Cancel};
 
 use super::{
     event::{Action, Event},
-    gather_facts::Place,
+    gather_facts::CallContext,
     record::About,
-    snapshot::{self, Kept},
+    snapshot::{self, SnapshotOutcome},
     verdict::Judged,
     worktree::{real, top},
 };
@@ -46,7 +46,7 @@ const MOST_READ: u64 = 64_000_000;
 const LONGEST: usize = 60;
 
 /// Returns an id for the record of a call.
-pub(super) fn new_id(place: &Place) -> String {
+pub(super) fn new_id(place: &CallContext) -> String {
     let ids = place.environment.ids();
     ids.map(|ids| ids.uuid_v4()).unwrap_or_default()
 }
@@ -55,11 +55,11 @@ pub(super) fn new_id(place: &Place) -> String {
 pub(super) fn before(
     client: &str,
     (event, about): (&Event, &About),
-    (judged, kept): (&Judged, Option<&Kept>),
-    place: &Place,
+    (judged, kept): (&Judged, Option<&SnapshotOutcome>),
+    place: &CallContext,
     id: &str,
 ) {
-    let has_snapshot = kept.is_some_and(|kept| *kept != Kept::Failed);
+    let has_snapshot = kept.is_some_and(|kept| *kept != SnapshotOutcome::Failed);
     let is_recorded = match event.action {
         Action::Write(_) => true,
         Action::Shell(_) => has_snapshot,
@@ -104,7 +104,9 @@ pub(super) fn before(
         id: id.to_owned(),
         files: line.files.iter().map(|file| file.path.clone()).collect(),
         is_command: line.is_command,
-        snapshot: kept.and_then(Kept::held).map(|held| held.id.clone()),
+        snapshot: kept
+            .and_then(SnapshotOutcome::held)
+            .map(|held| held.id.clone()),
         tree: tree.clone(),
     };
     let now = line.at;

@@ -17,7 +17,7 @@ use callosum_host::{
 };
 
 use super::{
-    gather_facts::Place,
+    gather_facts::CallContext,
     git_index::{Tracked, tracked},
     worktree::{git_dir, real, top},
 };
@@ -35,7 +35,7 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// without ever having been committed: as they are named from the root, links resolved.
 ///
 /// Costs a read of the index for each path. Only for a tracked file that was changed since it was added, git is asked.
-pub(super) fn files(paths: &[String], root: &str, place: &Place) -> Vec<String> {
+pub(super) fn files(paths: &[String], root: &str, place: &CallContext) -> Vec<String> {
     let (disk, facts) = (&place.disk, &place.facts);
     let root = Path::new(root);
     let real_root = real(disk, root);
@@ -85,7 +85,7 @@ pub(super) fn files(paths: &[String], root: &str, place: &Place) -> Vec<String> 
 }
 
 /// Returns whether the commit that is checked out has the file.
-fn was_committed(top: &Path, inner: &Path, place: &Place) -> bool {
+fn was_committed(top: &Path, inner: &Path, place: &CallContext) -> bool {
     let mut object = OsString::from("HEAD:");
     object.push(inner);
     let settings = git::SETTINGS.iter().flat_map(|setting| ["-c", *setting]);

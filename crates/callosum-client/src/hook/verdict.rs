@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use super::{
     answer::Answer,
     event::{Action, Unreadable},
-    gather_facts::Place,
+    gather_facts::CallContext,
 };
 use callosum_config::{Permissions, Permit, StateFileError};
 
@@ -48,7 +48,7 @@ impl Judged {
     /// again.
     pub(super) fn of(
         action: &Action,
-        place: &Place,
+        place: &CallContext,
         now: Option<Timestamp>,
         call: Option<&Checksum>,
     ) -> Self {
@@ -195,7 +195,7 @@ const TRIES: usize = 8;
 /// allowed, if it is; those that are for one time are used up then.
 fn permitted(
     command: &str,
-    place: &Place,
+    place: &CallContext,
     (permissions, now): (&Permissions, Timestamp),
     call: Option<&Checksum>,
 ) -> Result<(Verdict, Vec<String>), StateFileError> {

@@ -6,7 +6,7 @@ use callosum_intervention::{
     knowledge::Fix,
     operator::{self, Context, KnownFix, Operator},
     recall::Recorded,
-    voice::Surroundings,
+    voice::GateFacts,
 };
 use jiff::Timestamp;
 
@@ -20,9 +20,9 @@ const MOST_PARTS: usize = 3;
 
 impl Watcher {
     /// Calls `judge` with what a message may refer to in this project, and no error.
-    pub fn with_surroundings<T>(&self, judge: impl FnOnce(Surroundings<'_>) -> T) -> T {
+    pub fn with_surroundings<T>(&self, judge: impl FnOnce(GateFacts<'_>) -> T) -> T {
         let facts = ProjectFacts::gather(self);
-        judge(Surroundings {
+        judge(GateFacts {
             allows: &|command| facts.allows(command),
             exists: &|path| facts.has_file(path),
             declares: &|program| facts.declares(program),
@@ -51,7 +51,7 @@ impl Watcher {
         context.error_signature.clone_from(&recorded.signature);
         context.project_root = Some(facts.root().to_string_lossy().into_owned());
         context.known_fix = seen.fix.as_ref().and_then(known_fix);
-        let surroundings = Surroundings {
+        let surroundings = GateFacts {
             allows: &allows,
             exists: &|path| facts.has_file(path),
             declares: &|program| facts.declares(program),

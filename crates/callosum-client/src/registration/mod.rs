@@ -25,6 +25,6 @@ mod settings_backup;
 pub use self::{
     codex::Trust,
     hook_entry::command_of,
-    registrar::{Change, Doing, Place, RegisterError, Registrar, Scope, WhoIsAsked},
+    registrar::{ApplyMode, Change, ClearGate, RegisterError, Registrar, Scope, SettingsFile},
     servers::Server,
 };

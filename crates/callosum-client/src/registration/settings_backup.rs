@@ -1,4 +1,4 @@
-//! [`Kept`]: a settings file as it was before our entry, in the machine's home.
+//! [`SettingsBackup`]: a settings file as it was before our entry, in the machine's home.
 //!
 //! So removing the entry restores the exact bytes that were there, if no one wrote to the file
 //! since; and it is the backup. The format: `docs/formats/hooks.md`.
@@ -14,7 +14,7 @@ const FORMAT: u32 = 1;
 
 /// The record of a settings file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Kept {
+pub(super) struct SettingsBackup {
     pub(super) format: u32,
     /// The client whose settings they are.
     pub(super) client: String,
@@ -47,7 +47,7 @@ pub(super) struct Memory {
     pub(super) folder: PathBuf,
 }
 
-impl Kept {
+impl SettingsBackup {
     pub(super) fn new(client: &str, path: &Path, after: &[u8]) -> Self {
         Self {
             format: FORMAT,
@@ -72,7 +72,11 @@ impl Kept {
 
 impl Memory {
     /// Remembers a file and its earlier content.
-    pub(super) fn keep(&self, kept: &Kept, before: Option<&[u8]>) -> Result<(), DiskError> {
+    pub(super) fn keep(
+        &self,
+        kept: &SettingsBackup,
+        before: Option<&[u8]>,
+    ) -> Result<(), DiskError> {
         self.disk.create_private_dir(&self.folder)?;
         if let Some(before) = before {
             self.disk.replace(&self.before(&kept.path), before, 0o600)?;
@@ -81,7 +85,7 @@ impl Memory {
     }
 
     /// Remembers something else of a file than before, of whose old content nothing changes.
-    pub(super) fn note(&self, kept: &Kept) -> Result<(), DiskError> {
+    pub(super) fn note(&self, kept: &SettingsBackup) -> Result<(), DiskError> {
         let mut bytes =
             serde_json::to_vec_pretty(kept).expect("strings and flags are printed to memory");
         bytes.push(b'\n');
@@ -89,7 +93,7 @@ impl Memory {
     }
 
     /// Returns the record of a file.
-    pub(super) fn of(&self, path: &Path) -> Result<Option<Kept>, DiskError> {
+    pub(super) fn of(&self, path: &Path) -> Result<Option<SettingsBackup>, DiskError> {
         let bytes = self.disk.read_if_there(&self.note_of(path))?;
         Ok(bytes.and_then(|bytes| read(&bytes)))
     }
@@ -100,7 +104,7 @@ impl Memory {
     }
 
     /// Every file that is remembered.
-    pub(super) fn all(&self) -> Result<Vec<Kept>, DiskError> {
+    pub(super) fn all(&self) -> Result<Vec<SettingsBackup>, DiskError> {
         let mut all = Vec::new();
         for entry in self.disk.list_dir(&self.folder)? {
             if Path::new(&entry.name)
@@ -134,7 +138,7 @@ fn name(path: &Path) -> Checksum {
     Checksum::of(path.as_os_str().as_encoded_bytes())
 }
 
-fn read(bytes: &[u8]) -> Option<Kept> {
-    let kept: Kept = serde_json::from_slice(bytes).ok()?;
+fn read(bytes: &[u8]) -> Option<SettingsBackup> {
+    let kept: SettingsBackup = serde_json::from_slice(bytes).ok()?;
     (kept.format == FORMAT).then_some(kept)
 }

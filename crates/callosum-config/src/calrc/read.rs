@@ -184,14 +184,14 @@ pub(super) fn bytes_of(disk: &Disk, path: &Path) -> Result<Option<Vec<u8>>, Calr
 }
 
 /// The object in the bytes, passing over a byte order mark.
-fn object_in(bytes: &[u8]) -> Result<Map<String, Json>, Fault> {
+fn object_in(bytes: &[u8]) -> Result<Map<String, Json>, CalrcFault> {
     let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
     // Refuses what readers disagree about, duplicate keys above all, and names its position.
     let canonical = canonicalize(bytes, DuplicateKeys::Refused)?;
     let value: Json = serde_json::from_slice(&canonical).expect("canonical JSON is JSON");
     match value {
         Json::Object(map) => Ok(map),
-        other => Err(Fault::NotAnObject(excerpt(&other.to_string()))),
+        other => Err(CalrcFault::NotAnObject(excerpt(&other.to_string()))),
     }
 }
 
@@ -209,7 +209,7 @@ fn object<'a>(key: &str, value: &'a Json) -> Result<&'a Map<String, Json>, NotAl
 /// Fault in the content of a `.calrc`.
 #[expect(clippy::enum_variant_names, reason = "each says what the file is not")]
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Fault {
+pub enum CalrcFault {
     /// It is not JSON, or not JSON that everybody reads alike.
     #[error("it is not valid JSON: {0}")]
     NotJson(#[from] CanonicalError),
@@ -230,7 +230,7 @@ pub enum CalrcError {
         /// The file.
         path: PathBuf,
         /// The fault.
-        fault: Fault,
+        fault: CalrcFault,
     },
     /// It is a folder, a pipe or a device, or far too large.
     #[error("`{}` is not a regular file of at most 1 MiB", path.display())]

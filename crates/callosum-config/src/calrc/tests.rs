@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde_json::Value as Json;
 
 use super::*;
-use crate::{setting_path::Address, test_dir::Ground, value::Value};
+use crate::{setting_path::Address, test_dir::TestDir, value::Value};
 
 /// Seed CAL §14.2, word for word.
 const SEED: &str = r#"{
@@ -170,7 +170,7 @@ fn an_error_carries_no_escape_codes_of_the_file() {
 
 #[test]
 fn what_is_no_file_or_far_too_large_is_refused_without_reading_it() {
-    let ground = Ground::new();
+    let ground = TestDir::new();
     let disk = &ground.disk;
     let path = ground.folder(".calrc");
     assert!(matches!(
@@ -192,12 +192,12 @@ fn what_is_no_file_or_far_too_large_is_refused_without_reading_it() {
 
 /// A folder in which a `.calrc` is edited.
 struct Desk {
-    ground: Ground,
+    ground: TestDir,
 }
 
 impl Desk {
     fn with(text: Option<&str>) -> Self {
-        let ground = Ground::new();
+        let ground = TestDir::new();
         if let Some(text) = text {
             ground.write(".calrc", text);
         }

@@ -1,10 +1,10 @@
 //! Tests of [`ModelSettings`]: every kind is read, and every fault names file, key, value and what is allowed.
 
 use super::*;
-use crate::test_dir::Ground;
+use crate::test_dir::TestDir;
 
 fn load(text: &str) -> Result<ModelSettings, String> {
-    let ground = Ground::new();
+    let ground = TestDir::new();
     let path = ground.write("config.toml", text);
     let loaded = ModelSettings::load(&ground.disk, &path);
     loaded.map_err(|error| {
@@ -16,7 +16,7 @@ fn load(text: &str) -> Result<ModelSettings, String> {
 /// CCOS-MOD-1: the registry of models is the user's configuration.
 #[test]
 fn each_kind_of_model_is_read() {
-    let ground = Ground::new();
+    let ground = TestDir::new();
     let text = r#"
         [models.script]
         kind = "stub"

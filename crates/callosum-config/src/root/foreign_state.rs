@@ -102,9 +102,9 @@ mod tests {
     };
 
     use super::*;
-    use crate::test_dir::Ground;
+    use crate::test_dir::TestDir;
 
-    fn roots(ground: &Ground, named: Option<&str>) -> Roots {
+    fn roots(ground: &TestDir, named: Option<&str>) -> Roots {
         Roots::find(&ground.disk, &ground.top, named.map(Path::new)).unwrap()
     }
 
@@ -122,12 +122,12 @@ mod tests {
             ("cal_audit/2026-01-01.jsonl", "cal_audit"),
             ("registry.json", "registry.json"),
         ] {
-            let ground = Ground::new();
+            let ground = TestDir::new();
             ground.write(file, "");
             let path = ground.path(owned);
             chown(&path, Some(12_345), None).unwrap();
             let found =
-                |ground: &Ground| foreign_state(&ground.disk, &roots(ground, None)).unwrap();
+                |ground: &TestDir| foreign_state(&ground.disk, &roots(ground, None)).unwrap();
             assert_eq!(found(&ground), None, "{owned}: not shared");
             set_permissions(&ground.top, Permissions::from_mode(0o1777)).unwrap();
             let user = 12_345;
@@ -149,7 +149,7 @@ mod tests {
             // Only root can give a file away.
             return;
         }
-        let ground = Ground::new();
+        let ground = TestDir::new();
         let calrc = ground.write(".calrc", "{}");
         let is_foreign = |named| {
             let roots = roots(&ground, named);

@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use super::*;
-use crate::test_dir::Ground;
+use crate::test_dir::TestDir;
 
 /// A folder with files in it; `GROUND` in their content is the folder's path. Each `HEAD` makes its folder one that git takes for
 /// a repository, and so does each `commondir`.
-fn with(files: &[(&str, &str)]) -> Ground {
-    let ground = Ground::new();
+fn with(files: &[(&str, &str)]) -> TestDir {
+    let ground = TestDir::new();
     for (name, content) in files {
         if let Some(folder) = name.strip_suffix("/HEAD") {
             ground.write(name, "ref: refs/heads/main\n");
@@ -28,7 +28,7 @@ fn with(files: &[(&str, &str)]) -> Ground {
 }
 
 #[track_caller]
-fn check(ground: &Ground, here: &str, named: Option<&str>, state: &str, tree: &str) {
+fn check(ground: &TestDir, here: &str, named: Option<&str>, state: &str, tree: &str) {
     let found = Roots::find(&ground.disk, &ground.path(here), named.map(Path::new)).unwrap();
     assert_eq!(
         found.tree.strip_prefix(&ground.top),

@@ -48,8 +48,8 @@ pub use self::{
     },
     record::{Batch, DecisionRecord},
     scorer::{
-        Ask, Candidate, CostScorer, HintScorer, LatencyScorer, PrivacyScorer, Score, Scorer,
-        SuccessScorer, WeightedScorer, default_scorers,
+        Candidate, CostScorer, HintScorer, LatencyScorer, PrivacyScorer, Score, Scorer,
+        ScorerInput, SuccessScorer, WeightedScorer, default_scorers,
     },
     target::{ExecTarget, InvalidTarget},
     task_hash::{InvalidTaskHash, TaskHash, stable_hash},

@@ -20,7 +20,7 @@ const USUAL_LATENCY: f64 = 2_000.0;
 
 /// A call, as scorers see it.
 #[derive(Clone, Copy, Debug)]
-pub struct Ask<'a> {
+pub struct ScorerInput<'a> {
     /// Name of the symbol.
     pub symbol: &'a str,
     /// Limits of the call.
@@ -44,7 +44,7 @@ pub trait Scorer: Send + Sync {
     fn name(&self) -> &str;
 
     /// Returns a score from 0 to 1, or nothing if the scorer has no opinion on the call.
-    fn score(&self, ask: &Ask<'_>, candidate: &Candidate<'_>) -> Option<f64>;
+    fn score(&self, ask: &ScorerInput<'_>, candidate: &Candidate<'_>) -> Option<f64>;
 }
 
 /// A scorer and its weight among the others.
@@ -106,7 +106,7 @@ impl Scorer for CostScorer {
         "cost"
     }
 
-    fn score(&self, ask: &Ask<'_>, candidate: &Candidate<'_>) -> Option<f64> {
+    fn score(&self, ask: &ScorerInput<'_>, candidate: &Candidate<'_>) -> Option<f64> {
         let cost = candidate.offer.cost_micros;
         Some(falling(cost, ask.needs.budget_micros, USUAL_COST))
     }
@@ -117,7 +117,7 @@ impl Scorer for LatencyScorer {
         "latency"
     }
 
-    fn score(&self, ask: &Ask<'_>, candidate: &Candidate<'_>) -> Option<f64> {
+    fn score(&self, ask: &ScorerInput<'_>, candidate: &Candidate<'_>) -> Option<f64> {
         let latency = candidate.offer.latency_ms;
         Some(falling(latency, ask.needs.deadline_ms, USUAL_LATENCY))
     }
@@ -128,7 +128,7 @@ impl Scorer for PrivacyScorer {
         "privacy"
     }
 
-    fn score(&self, _: &Ask<'_>, candidate: &Candidate<'_>) -> Option<f64> {
+    fn score(&self, _: &ScorerInput<'_>, candidate: &Candidate<'_>) -> Option<f64> {
         let tier = candidate.offer.trust_tier.min(TOP_TIER);
         Some((f64::from(tier) + 1.0) / (f64::from(TOP_TIER) + 1.0))
     }
@@ -139,7 +139,7 @@ impl Scorer for SuccessScorer {
         "success"
     }
 
-    fn score(&self, _: &Ask<'_>, candidate: &Candidate<'_>) -> Option<f64> {
+    fn score(&self, _: &ScorerInput<'_>, candidate: &Candidate<'_>) -> Option<f64> {
         Some(candidate.past.success_rate())
     }
 }
@@ -149,7 +149,7 @@ impl Scorer for HintScorer {
         "hint"
     }
 
-    fn score(&self, ask: &Ask<'_>, candidate: &Candidate<'_>) -> Option<f64> {
+    fn score(&self, ask: &ScorerInput<'_>, candidate: &Candidate<'_>) -> Option<f64> {
         let proposed = ask.needs.target.as_ref()?;
         let confidence = ask.metadata.and_then(|it| it.confidence).unwrap_or(0.5);
         let is_proposed = *proposed == candidate.offer.target;
@@ -177,7 +177,7 @@ pub fn default_scorers() -> Vec<WeightedScorer> {
 ///
 /// A score that is no number counts as 0. Equal scores are ordered by cost, then by time, then by target.
 pub(super) fn rank(
-    ask: &Ask<'_>,
+    ask: &ScorerInput<'_>,
     candidates: &[Candidate<'_>],
     scorers: &[WeightedScorer],
     permits: impl Fn(&ExecTarget) -> bool,
@@ -224,7 +224,7 @@ pub(super) fn rank(
 
 /// Returns the weighted mean of the scorers that have an opinion, and their scores.
 fn score(
-    ask: &Ask<'_>,
+    ask: &ScorerInput<'_>,
     candidate: &Candidate<'_>,
     scorers: &[WeightedScorer],
 ) -> (f64, Vec<(String, f64)>) {
@@ -268,13 +268,13 @@ mod tests {
             "fixed"
         }
 
-        fn score(&self, _: &Ask<'_>, _: &Candidate<'_>) -> Option<f64> {
+        fn score(&self, _: &ScorerInput<'_>, _: &Candidate<'_>) -> Option<f64> {
             Some(self.0)
         }
     }
 
     fn total(scorers: &[WeightedScorer], needs: &Needs, offer: &Offer) -> f64 {
-        let ask = Ask {
+        let ask = ScorerInput {
             symbol: "a/b",
             needs,
             metadata: None,
@@ -320,7 +320,7 @@ mod tests {
         };
         let remote = Offer::new(ExecTarget::RemoteModel("b".to_owned()));
         let check = |scorer: Box<dyn Scorer>, needs: &Needs, bad: Offer| {
-            let ask = Ask {
+            let ask = ScorerInput {
                 symbol: "a/b",
                 needs,
                 metadata: Some(&DelegationMetadata {

@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use callosum_intent::delegation::{
-    Ask, Candidate, DelegationMetadata, Engine, EngineOptions, ExecTarget, Needs, Offer, Policy,
-    Scorer, Veto, WeightedScorer, Why,
+    Candidate, DelegationMetadata, Engine, EngineOptions, ExecTarget, Needs, Offer, Policy, Scorer,
+    ScorerInput, Veto, WeightedScorer, Why,
 };
 
 use crate::{call, confident, engine_with_offer, local, now, remote};
@@ -37,7 +37,7 @@ fn a_score_below_the_threshold_does_not_move_the_target() {
         fn name(&self) -> &'static str {
             "fixed"
         }
-        fn score(&self, _: &Ask<'_>, _: &Candidate<'_>) -> Option<f64> {
+        fn score(&self, _: &ScorerInput<'_>, _: &Candidate<'_>) -> Option<f64> {
             Some(self.0)
         }
     }
@@ -148,7 +148,7 @@ fn rules_that_change_while_scorers_work_apply_to_that_decision() {
         fn name(&self) -> &'static str {
             "changing"
         }
-        fn score(&self, ask: &Ask<'_>, _: &Candidate<'_>) -> Option<f64> {
+        fn score(&self, ask: &ScorerInput<'_>, _: &Candidate<'_>) -> Option<f64> {
             // The engine of the test is not known here, so the scorer waits for a change by another thread.
             if ask.symbol == "f" && self.0.fetch_add(1, Ordering::SeqCst) == 0 {
                 while self.0.load(Ordering::SeqCst) < 100 {
@@ -164,7 +164,7 @@ fn rules_that_change_while_scorers_work_apply_to_that_decision() {
         fn name(&self) -> &str {
             self.0.name()
         }
-        fn score(&self, ask: &Ask<'_>, candidate: &Candidate<'_>) -> Option<f64> {
+        fn score(&self, ask: &ScorerInput<'_>, candidate: &Candidate<'_>) -> Option<f64> {
             self.0.score(ask, candidate)
         }
     }

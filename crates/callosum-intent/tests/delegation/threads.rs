@@ -12,8 +12,8 @@ use std::{
 };
 
 use callosum_intent::delegation::{
-    Ask, Candidate, Engine, EngineOptions, ExecTarget, Offer, Policy, PolicyEpoch, Scorer, Symbol,
-    WeightedScorer, Why,
+    Candidate, Engine, EngineOptions, ExecTarget, Offer, Policy, PolicyEpoch, Scorer, ScorerInput,
+    Symbol, WeightedScorer, Why,
 };
 
 use crate::{call, local, now, remote};
@@ -40,19 +40,19 @@ fn watched(work: impl FnOnce() + Send + 'static) {
 }
 
 /// A scorer that is a closure over the engine.
-struct Custom(Box<dyn Fn(&Ask<'_>) -> f64 + Send + Sync>);
+struct Custom(Box<dyn Fn(&ScorerInput<'_>) -> f64 + Send + Sync>);
 
 impl Scorer for Custom {
     fn name(&self) -> &'static str {
         "custom"
     }
 
-    fn score(&self, ask: &Ask<'_>, _: &Candidate<'_>) -> Option<f64> {
+    fn score(&self, ask: &ScorerInput<'_>, _: &Candidate<'_>) -> Option<f64> {
         Some((self.0)(ask))
     }
 }
 
-fn engine_with(score: impl Fn(&Ask<'_>) -> f64 + Send + Sync + 'static) -> Engine {
+fn engine_with(score: impl Fn(&ScorerInput<'_>) -> f64 + Send + Sync + 'static) -> Engine {
     let scorer = Box::new(Custom(Box::new(score)));
     let weighted = WeightedScorer {
         scorer,

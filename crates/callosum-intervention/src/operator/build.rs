@@ -7,7 +7,7 @@ use super::{
     message::{self, Clause, Slot, Verb, error_name, written_path},
     templates::{TemplateError, Templates, Values},
 };
-use crate::voice::{CorruptedCorpus, EventFacts, Gate, Surroundings, Verdict, file::MANIFESTS};
+use crate::voice::{CorruptedCorpus, EventFacts, Gate, GateFacts, Verdict, file::MANIFESTS};
 
 /// Most attempts before the safe default (Seed CAKE §1).
 const MOST_ATTEMPTS: usize = 3;
@@ -111,11 +111,11 @@ impl Operator {
     pub fn build_message(
         &self,
         context: &Context,
-        surroundings: &Surroundings<'_>,
+        surroundings: &GateFacts<'_>,
     ) -> Result<Intervention, OperatorError> {
         context.check()?;
         let event = context.facts();
-        let surroundings = Surroundings {
+        let surroundings = GateFacts {
             event: Some(event),
             ..*surroundings
         };
@@ -182,7 +182,7 @@ impl Operator {
 }
 
 /// Returns the values that a message may name.
-fn values(context: &Context, event: &EventFacts<'_>, surroundings: &Surroundings<'_>) -> Values {
+fn values(context: &Context, event: &EventFacts<'_>, surroundings: &GateFacts<'_>) -> Values {
     // A value is usable if a clause with it reads back as itself and passes the gate's validators.
     let usable = |verb: Verb, slot: Slot| {
         let clause = Clause { verb, slot };

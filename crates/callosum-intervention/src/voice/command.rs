@@ -5,7 +5,7 @@
 //! word. Nothing that deletes, publishes, sends, evaluates text or takes code from an address is in the list, even if a
 //! guard allows it.
 
-use super::{EventFacts, Surroundings, file::check_file};
+use super::{EventFacts, GateFacts, file::check_file};
 use crate::{
     classify::{Ecosystem, is_package_name, resembles_popular},
     operator::message::is_command_text,
@@ -43,7 +43,7 @@ const NEVER_TARGETS: &str = "\
 ///
 /// # Errors
 /// The reason, for the verdict.
-pub(super) fn check_command(command: &str, surroundings: &Surroundings<'_>) -> Result<(), String> {
+pub(super) fn check_command(command: &str, surroundings: &GateFacts<'_>) -> Result<(), String> {
     if !is_command_text(command) {
         return Err("command has more than plain words".to_owned());
     }
@@ -125,7 +125,7 @@ fn is_asked_for(
     program: &str,
     arguments: &[&str],
     command: &str,
-    surroundings: &Surroundings<'_>,
+    surroundings: &GateFacts<'_>,
 ) -> bool {
     const ADDERS: [&str; 14] = [
         "bun", "cargo", "composer", "conda", "gem", "go", "npm", "pdm", "pip", "pip3", "pipenv",
@@ -207,7 +207,7 @@ fn named_in(message: &str) -> Vec<&str> {
 
 /// Returns whether every test that a command selects is the one that failed, or is named by the error. Without an event, and for a
 /// fix of the event, there is nothing to compare with.
-fn is_test_of_event(arguments: &[&str], command: &str, surroundings: &Surroundings<'_>) -> bool {
+fn is_test_of_event(arguments: &[&str], command: &str, surroundings: &GateFacts<'_>) -> bool {
     const SELECTING: [&str; 6] = ["-k", "-run", "-t", "--tests", "--test", "--filter"];
     let Some(event) = surroundings.event else {
         return true;
@@ -250,7 +250,7 @@ fn fits(
     program: &str,
     command: &str,
     arguments: &[&str],
-    surroundings: &Surroundings<'_>,
+    surroundings: &GateFacts<'_>,
 ) -> bool {
     let mut rest = arguments;
     let mut parts = form.split(' ').peekable();
@@ -331,7 +331,7 @@ fn is_word(argument: &str) -> bool {
 }
 
 /// Returns whether this is a file of the project, with an optional test after `::`, or the folder itself.
-fn is_file(argument: &str, command: &str, surroundings: &Surroundings<'_>) -> bool {
+fn is_file(argument: &str, command: &str, surroundings: &GateFacts<'_>) -> bool {
     let file = argument.split("::").next().unwrap_or(argument);
     argument == "." || check_argument_file(file, command, surroundings).is_ok()
 }
@@ -341,14 +341,14 @@ fn is_file(argument: &str, command: &str, surroundings: &Surroundings<'_>) -> bo
 fn check_argument_file(
     file: &str,
     command: &str,
-    surroundings: &Surroundings<'_>,
+    surroundings: &GateFacts<'_>,
 ) -> Result<(), String> {
     let file = file.strip_prefix("./").unwrap_or(file);
     check_file(file, surroundings).or_else(|reason| {
         let is_fix = surroundings
             .event
             .is_some_and(|event| event.fixes.contains(&Some(command)));
-        let anywhere = Surroundings {
+        let anywhere = GateFacts {
             event: None,
             ..*surroundings
         };

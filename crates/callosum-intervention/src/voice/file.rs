@@ -1,6 +1,6 @@
 //! [`check_file`]: which files a message may name.
 
-use super::Surroundings;
+use super::GateFacts;
 use crate::operator::message::{is_path_text, written_path};
 
 /// Files that declare what a project needs. A message may name them though the error is elsewhere.
@@ -37,7 +37,7 @@ const KEYS: [&str; 7] = ["asc", "gpg", "jks", "key", "p12", "pem", "pfx"];
 ///
 /// # Errors
 /// The reason, for the verdict.
-pub(super) fn check_file(file: &str, surroundings: &Surroundings<'_>) -> Result<(), String> {
+pub(super) fn check_file(file: &str, surroundings: &GateFacts<'_>) -> Result<(), String> {
     if !is_path_text(&written_path(file)) {
         return Err("file name contains special characters".to_owned());
     }

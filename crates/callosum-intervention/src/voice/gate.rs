@@ -20,7 +20,7 @@ const MOST_SENTENCES: usize = 3;
 
 /// Facts that the slots of a message are checked against.
 #[derive(Clone, Copy)]
-pub struct Surroundings<'a> {
+pub struct GateFacts<'a> {
     /// Whether the guard allows a command line.
     pub allows: &'a dyn Fn(&str) -> bool,
     /// Whether a file exists, by its path from the project's root. Never asked for absolute paths.
@@ -91,7 +91,7 @@ impl Gate {
     }
 
     /// Checks a message. Costs well below a millisecond, besides what the caller's functions cost.
-    pub fn check(&self, text: &str, surroundings: &Surroundings<'_>) -> Verdict {
+    pub fn check(&self, text: &str, surroundings: &GateFacts<'_>) -> Verdict {
         // The beginning is enough to see what a long text is like.
         let end = text.floor_char_boundary(LONGEST);
         let raw_score = rounded(self.corpus.raw_similarity(&text[..end]));
@@ -180,10 +180,7 @@ fn problems(text: &str) -> Vec<String> {
 }
 
 /// Checks the slots of both clauses.
-pub(crate) fn check_message(
-    message: &Message,
-    surroundings: &Surroundings<'_>,
-) -> Result<(), String> {
+pub(crate) fn check_message(message: &Message, surroundings: &GateFacts<'_>) -> Result<(), String> {
     if message.action.slot == message.reference.slot {
         return Err("both sentences have the same topic".to_owned());
     }
@@ -192,7 +189,7 @@ pub(crate) fn check_message(
 }
 
 /// Checks that a clause is about the event and this project.
-pub(crate) fn check_clause(clause: &Clause, surroundings: &Surroundings<'_>) -> Result<(), String> {
+pub(crate) fn check_clause(clause: &Clause, surroundings: &GateFacts<'_>) -> Result<(), String> {
     let event = surroundings.event;
     match &clause.slot {
         Slot::Command(command) => check_command(command, surroundings),

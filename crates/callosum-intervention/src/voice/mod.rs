@@ -15,5 +15,5 @@ mod gate;
 pub(crate) use self::gate::{check_clause, check_message};
 pub use self::{
     corpus::{Corpus, CorpusMessage, CorruptedCorpus},
-    gate::{EventFacts, Gate, Surroundings, THRESHOLD, Verdict},
+    gate::{EventFacts, Gate, GateFacts, THRESHOLD, Verdict},
 };

@@ -1,6 +1,6 @@
 //! Commands in a message: dangerous ones, packages, and fixes.
 
-use callosum_intervention::voice::{EventFacts, Gate, Surroundings};
+use callosum_intervention::voice::{EventFacts, Gate, GateFacts};
 
 use super::{EVENT, check_under};
 
@@ -23,7 +23,7 @@ fn dangerous_commands_fail_under_a_guard_that_allows_everything() {
 /// CAKE-VOICE-1: a guard that refuses a command refuses the message.
 #[test]
 fn the_guard_has_the_last_word() {
-    let surroundings = Surroundings {
+    let surroundings = GateFacts {
         allows: &|command| command != "pip install requests",
         exists: &|_| true,
         declares: &|_| false,

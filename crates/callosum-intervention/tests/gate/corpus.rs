@@ -2,7 +2,7 @@
 
 use callosum_intervention::{
     operator::{Context, InterventionType, Operator, Templates, Verb},
-    voice::{Corpus, CorpusMessage, Gate, Surroundings},
+    voice::{Corpus, CorpusMessage, Gate, GateFacts},
 };
 
 use super::{EVENT, check_under};
@@ -69,7 +69,7 @@ fn a_corpus_without_the_templates_leads_to_the_default_and_then_to_an_error() {
         )
         .unwrap();
         context.suggested_fix = Some("cargo check".to_owned());
-        let surroundings = Surroundings {
+        let surroundings = GateFacts {
             allows: &|_| true,
             exists: &|_| true,
             declares: &|_| false,

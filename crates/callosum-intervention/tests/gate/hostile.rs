@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use callosum_intervention::{
     operator::{Clause, Context, Fix, KnownFix, Message, Operator, Slot, Verb},
-    voice::Surroundings,
+    voice::GateFacts,
 };
 use proptest::prelude::*;
 
@@ -105,7 +105,7 @@ proptest! {
                 when: String::new(),
             }),
         };
-        let surroundings = Surroundings {
+        let surroundings = GateFacts {
             allows: &|_| true,
             exists: &|_| false,
             declares: &|_| false,

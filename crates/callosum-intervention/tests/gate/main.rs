@@ -10,14 +10,14 @@ mod hostile;
 
 use std::sync::LazyLock;
 
-use callosum_intervention::voice::{EventFacts, Gate, Surroundings, Verdict};
+use callosum_intervention::voice::{EventFacts, Gate, GateFacts, Verdict};
 
 /// A guard that allows everything: what the gate refuses under it, it refuses by itself.
 fn check_under(event: Option<EventFacts<'_>>, message: &str) -> Verdict {
     static GATE: LazyLock<Gate> = LazyLock::new(|| Gate::built_in().unwrap());
     GATE.check(
         message,
-        &Surroundings {
+        &GateFacts {
             allows: &|_| true,
             exists: &|file| {
                 [

@@ -3,7 +3,7 @@
 //! A look and a key that follows are two commands, and a busy machine may put a dialog between them. A condition that the
 //! server checks in the same step as the key leaves no such gap.
 
-use crate::{layout::Place, screen::Screen, tmux::TmuxPane};
+use crate::{layout::ComposerLines, screen::Screen, tmux::TmuxPane};
 
 /// Characters that a word needs to be worth looking for.
 const SHORTEST: usize = 3;
@@ -13,7 +13,7 @@ const LONGEST: usize = 32;
 
 /// Returns the format that is true while the pane shows what was seen: the cursor at its place, the last line of the
 /// draft and the last line of the screen where they were, no copy mode, and the same program.
-pub fn condition(pane: &TmuxPane, screen: &Screen, place: &Place) -> String {
+pub fn condition(pane: &TmuxPane, screen: &Screen, place: &ComposerLines) -> String {
     let mut parts = vec![
         format!("#{{==:#{{pane_pid}},{}}}", pane.pid),
         format!("#{{==:#{{cursor_x}},{}}}", pane.cursor.0),

@@ -27,13 +27,13 @@ const JUDGED: Duration = Duration::from_secs(1);
 
 /// A client in a place. Another client in the same pane is another place.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Place {
+pub(super) struct ClientPane {
     name: String,
     pid: u32,
     started: u64,
 }
 
-impl Place {
+impl ClientPane {
     pub(super) fn in_tmux(socket: &Path, folder: &Path, pane: &str, running: &Running) -> Self {
         Self {
             name: pane_name(socket, folder, pane),
@@ -168,7 +168,7 @@ impl Known {
         self.reading.composer.filter(|_| !is_recent)
     }
 
-    pub(super) fn new(place: &Place, seen: Seen<'_>, disk: &Disk) -> Self {
+    pub(super) fn new(place: &ClientPane, seen: Seen<'_>, disk: &Disk) -> Self {
         let Seen { running, now, .. } = seen;
         let cwd = table::folder(running.process.pid);
         let pane = Pane {
@@ -206,7 +206,7 @@ impl Known {
     }
 
     /// Takes up another look. Returns whether the state changed.
-    pub(super) fn update(&mut self, _place: &Place, seen: Seen<'_>) -> bool {
+    pub(super) fn update(&mut self, _place: &ClientPane, seen: Seen<'_>) -> bool {
         let now = seen.now;
         let assessment = self.assess(seen);
         let is_changed = self.tracker.update(assessment, now);

@@ -19,7 +19,7 @@ use callosum_host::{Disk, process::table};
 use jiff::Timestamp;
 
 use self::{
-    known::{Captured, Known, Place},
+    known::{Captured, ClientPane, Known},
     servers::{Listed, Server},
     sources::Sources,
 };
@@ -120,7 +120,7 @@ pub struct Sensor {
     clients: HashMap<(PathBuf, String), Client>,
     /// Every client with a terminal, as the table of processes had them.
     with_terminal: Vec<Running>,
-    known: HashMap<Place, Known>,
+    known: HashMap<ClientPane, Known>,
     sources: Sources,
 }
 
@@ -200,7 +200,7 @@ impl Sensor {
             }
         }
         for running in self.outside_tmux(&in_tmux) {
-            let place = Place::outside_tmux(&running);
+            let place = ClientPane::outside_tmux(&running);
             let why = match self.settings.tmux {
                 Some(_) => "not in tmux, so the screen cannot be read",
                 None => "tmux is not installed, so the screen cannot be read",
@@ -349,7 +349,7 @@ impl Sensor {
     /// Takes up what was seen of one client. Returns whether its state changed.
     fn update(
         &mut self,
-        place: &Place,
+        place: &ClientPane,
         pane: Option<&TmuxPane>,
         running: &Running,
         screen: Result<Captured, String>,
@@ -378,7 +378,7 @@ impl Sensor {
     }
 
     /// Marks agents that were not seen as ended, and forgets those that ended long ago.
-    fn end_others(&mut self, seen: &[Place], now: Timestamp, changed: &mut Vec<String>) {
+    fn end_others(&mut self, seen: &[ClientPane], now: Timestamp, changed: &mut Vec<String>) {
         for (place, known) in &mut self.known {
             if !seen.contains(place) && known.end(now) {
                 changed.push(place.name());

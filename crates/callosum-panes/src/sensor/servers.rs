@@ -11,7 +11,7 @@ use std::{
 
 use super::{
     Client, Sensor, Settings,
-    known::{self, Captured, Known, Place},
+    known::{self, Captured, ClientPane, Known},
 };
 use crate::{
     Layout,
@@ -45,7 +45,7 @@ pub(super) type Early = HashMap<String, (Program, Option<(Screen, Layout)>)>;
 /// A client in a pane of tmux.
 pub(super) struct InPane<'p> {
     pub(super) pane: &'p TmuxPane,
-    pub(super) place: Place,
+    pub(super) place: ClientPane,
     pub(super) running: Running,
 }
 
@@ -112,7 +112,7 @@ impl Sensor {
                 let Some(running) = client.and_then(|client| client.running.as_ref()) else {
                     return;
                 };
-                let place = Place::in_tmux(socket, &self.settings.sockets, pane, running);
+                let place = ClientPane::in_tmux(socket, &self.settings.sockets, pane, running);
                 let rules = self.settings.rules_of(running.program);
                 let lines = known::lines(plain, self.known.get(&place), rules);
                 early.insert(pane.to_owned(), (running.program, lines));
@@ -171,7 +171,7 @@ impl Sensor {
                 let sockets = &self.settings.sockets;
                 clients.push(InPane {
                     pane,
-                    place: Place::in_tmux(socket, sockets, &pane.id, &running),
+                    place: ClientPane::in_tmux(socket, sockets, &pane.id, &running),
                     running,
                 });
             }
@@ -279,13 +279,13 @@ fn wanted(
     socket: &Path,
     settings: &Settings,
     clients: &HashMap<(PathBuf, String), Client>,
-    known: &HashMap<Place, Known>,
+    known: &HashMap<ClientPane, Known>,
 ) -> Vec<Wanted> {
     let clients = clients.iter().filter(|((server, _), _)| server == socket);
     clients
         .filter_map(|((_, pane), client)| {
             let running = client.running.as_ref()?;
-            let place = Place::in_tmux(socket, &settings.sockets, pane, running);
+            let place = ClientPane::in_tmux(socket, &settings.sockets, pane, running);
             let known = known.get(&place);
             Some(Wanted {
                 pane: pane.clone(),

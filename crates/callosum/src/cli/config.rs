@@ -12,8 +12,8 @@ use callosum_app::config::{
 use callosum_app::{CommandError, Exit, config_errors};
 use callosum_arbiter::suggest::nearest;
 use callosum_config::{
-    Address, Calrc, CalrcError, Environment, Key, MendError, Project, ProjectError, Settings, Told,
-    Value,
+    Address, Calrc, CalrcError, Environment, Key, MendError, Project, ProjectError,
+    ProjectOverrides, Settings, Value,
 };
 use callosum_evidence::terminal_escape::on_one_line;
 use callosum_host::Disk;
@@ -134,9 +134,9 @@ pub(super) fn mend(
     let Ok(here) = std::env::current_dir() else {
         return Err(refused);
     };
-    let overrides = Told {
+    let overrides = ProjectOverrides {
         root: directory,
-        ..Told::default()
+        ..ProjectOverrides::default()
     };
     let setting = (&address, &value);
     match Project::mend(&Disk::real(), environment, (&here, &overrides), setting) {
@@ -180,7 +180,7 @@ pub(super) fn check(
     let here = std::env::current_dir().map_err(|error| {
         CommandError::because(Exit::Environment, "cannot read the current folder", &error)
     })?;
-    let overrides = Told {
+    let overrides = ProjectOverrides {
         root: directory,
         settings: &[],
         as_if_trusted: None,

@@ -11,7 +11,7 @@ use callosum_client::intervention::person;
 use callosum_client::intervention::person::Notice;
 use callosum_config::GuardConfig;
 use callosum_intervention::operator::{Context as ErrorContext, InterventionType, OperatorError};
-use callosum_intervention::voice::Surroundings;
+use callosum_intervention::voice::GateFacts;
 use clap::{Args, Subcommand};
 
 use super::context::Context;
@@ -142,7 +142,7 @@ fn check(context: &Context, args: &CheckArgs) -> Result<(), CommandError> {
         .transpose()?;
     let verdict = watcher(context)?.with_surroundings(|surroundings| {
         let event = error.as_ref().map(ErrorContext::facts);
-        let surroundings = Surroundings {
+        let surroundings = GateFacts {
             event,
             ..surroundings
         };

@@ -7,7 +7,7 @@ use callosum_agents::client::Client;
 use callosum_app::doctor::{Checks, Outcome};
 use callosum_app::session_hooks::{BEGINS, check_gate, is_told};
 use callosum_app::{guard_hooks, hook_probe};
-use callosum_client::registration::{Place, Scope, Trust};
+use callosum_client::registration::{Scope, SettingsFile, Trust};
 
 use super::client_settings;
 use super::client_settings::ClientName;
@@ -21,7 +21,7 @@ pub(super) fn check(context: &Context, checks: &mut Checks) {
         let scopes = [Scope::User, Scope::Project].into_iter();
         let places =
             scopes.filter_map(|scope| callosum_app::client_settings::place(context, client, scope));
-        let places: Vec<Place> = places.collect();
+        let places: Vec<SettingsFile> = places.collect();
         check_hooks(context, checks, client, &places, is_installed);
         check_gate(context, checks, client, &places, is_installed);
     }
@@ -31,7 +31,7 @@ fn check_hooks(
     context: &Context,
     checks: &mut Checks,
     client: &'static Client,
-    places: &[Place],
+    places: &[SettingsFile],
     is_installed: bool,
 ) {
     let Some(hooks) = client.hooks else {
@@ -64,7 +64,7 @@ fn check_hooks(
     let Some(own) = callosum_app::client_settings::own_folder(context, client) else {
         return;
     };
-    let waits = |place: &Place, event: &str| {
+    let waits = |place: &SettingsFile, event: &str| {
         let trust = registrar.trust(place, &own, &[event]);
         matches!(trust, Ok(Some(Trust::Missing | Trust::Stale)))
     };
@@ -90,7 +90,7 @@ fn check_command(
     context: &Context,
     checks: &mut Checks,
     name: &str,
-    place: &Place,
+    place: &SettingsFile,
     command: &str,
     again: &str,
 ) {

@@ -13,7 +13,7 @@ use callosum_app::uninstall::{
     LiftedOutput, UninstallOutput, forget_gate, outputs_of, purge, tell_groups, tell_zone,
 };
 use callosum_app::{CommandError, Exit, instructions, many, open_ledger, session};
-use callosum_client::registration::{Doing, Place, Scope};
+use callosum_client::registration::{ApplyMode, Scope, SettingsFile};
 use callosum_host::DiskError;
 use callosum_session::SessionError;
 use callosum_session::system::to_lift;
@@ -76,7 +76,7 @@ pub(super) fn run(context: &Context, args: &UninstallArgs) -> Result<(), Command
         moving_out::check_ledger(context)?;
     }
     if !args.dry_run && !callosum_app::agreement::is_given(context, args.yes) {
-        let would = perform(context, args, Doing::Tell)?;
+        let would = perform(context, args, ApplyMode::Tell)?;
         tell(context, args, &would, true)?;
         if would.is_nothing() {
             return Ok(());
@@ -96,9 +96,9 @@ pub(super) fn run(context: &Context, args: &UninstallArgs) -> Result<(), Command
         }
     }
     let doing = if args.dry_run {
-        Doing::Tell
+        ApplyMode::Tell
     } else {
-        Doing::Write
+        ApplyMode::Write
     };
     let output = perform(context, args, doing)?;
     tell(context, args, &output, args.dry_run)?;
@@ -113,7 +113,7 @@ pub(super) fn run(context: &Context, args: &UninstallArgs) -> Result<(), Command
 fn perform(
     context: &Context,
     args: &UninstallArgs,
-    doing: Doing,
+    doing: ApplyMode,
 ) -> Result<UninstallOutput, CommandError> {
     client_settings::check_folders(context, &wanted(args))?;
     let registrar = callosum_app::client_settings::registrar(context);
@@ -134,7 +134,7 @@ fn perform(
             .into_iter()
             .filter(is_there),
     );
-    if doing == Doing::Write {
+    if doing == ApplyMode::Write {
         forget_gate(context, &registrar, &places)?;
     }
     let instructions = if args.is_of_settings_alone() {
@@ -144,7 +144,7 @@ fn perform(
     };
     let zone = lift(context, args, doing)?;
     let mut output = UninstallOutput {
-        dry_run: doing == Doing::Tell,
+        dry_run: doing == ApplyMode::Tell,
         clients,
         servers,
         zone,
@@ -169,7 +169,7 @@ fn perform(
     if args.purge {
         output.removed = outputs_of(groups());
         output.unexcluded = unexclude(context, Excluded::All, doing).map_err(failed)?;
-        if doing == Doing::Write {
+        if doing == ApplyMode::Write {
             purge(context, &inventory)?;
         }
         return Ok(output);
@@ -188,14 +188,14 @@ fn perform(
         let in_tree = inventory.tree.iter().filter(|group| !is_moved(group));
         output.remaining = outputs_of(in_tree.chain(&inventory.machine));
         output.moved = moving.iter().map(|group| group.files.len() as u64).sum();
-        if doing == Doing::Write {
+        if doing == ApplyMode::Write {
             output.moved = moving_out::ledger(context)? + moving_out::sessions(context)?;
         }
         output.unexcluded = unexclude(context, Excluded::All, doing).map_err(failed)?;
         return Ok(output);
     }
     output.remaining = outputs_of(groups());
-    if doing == Doing::Write {
+    if doing == ApplyMode::Write {
         output.unexcluded = unexclude(context, Excluded::Gone, doing).map_err(failed)?;
     }
     Ok(output)
@@ -284,7 +284,7 @@ impl UninstallArgs {
 fn unregister_plugins(
     context: &Context,
     args: &UninstallArgs,
-    doing: Doing,
+    doing: ApplyMode,
 ) -> Result<Vec<ClientOutput>, CommandError> {
     let registrar = callosum_app::client_settings::registrar(context);
     let mut outputs = Vec::new();
@@ -322,7 +322,7 @@ fn unregister_plugins(
 fn lift(
     context: &Context,
     args: &UninstallArgs,
-    doing: Doing,
+    doing: ApplyMode,
 ) -> Result<Vec<LiftedOutput>, CommandError> {
     if args.is_of_settings_alone() {
         return Ok(Vec::new());
@@ -331,7 +331,7 @@ fn lift(
     let session = session::session(context, &zones, Agent::default());
     let failed = |error: SessionError| session::explain(&error);
     let mut found = to_lift(&session).map_err(failed)?;
-    if !found.is_empty() && doing == Doing::Write {
+    if !found.is_empty() && doing == ApplyMode::Write {
         let held = session.hold().map_err(failed)?;
         session::tell_mended(context, &held);
         found = held.lift().map_err(failed)?;
@@ -353,7 +353,7 @@ fn wanted(args: &UninstallArgs) -> Vec<ClientName> {
 fn places(
     context: &Context,
     args: &UninstallArgs,
-) -> Result<(Vec<Place>, Vec<Place>), CommandError> {
+) -> Result<(Vec<SettingsFile>, Vec<SettingsFile>), CommandError> {
     let wanted = wanted(args);
     let scopes = [Scope::User, Scope::Project];
     let meant: Vec<_> = wanted
@@ -367,13 +367,13 @@ fn places(
     let of_hooks = |(client, scope): &(&'static Client, _)| {
         callosum_app::client_settings::place(context, client, *scope)
     };
-    let mut places: Vec<Place> = meant.iter().filter_map(of_hooks).collect();
+    let mut places: Vec<SettingsFile> = meant.iter().filter_map(of_hooks).collect();
     // Entries in one file are removed from it at once.
-    let stands_apart = |server: &Place| places.iter().all(|place| place.path != server.path);
+    let stands_apart = |server: &SettingsFile| places.iter().all(|place| place.path != server.path);
     let of_servers = |(client, scope): &(&'static Client, _)| {
         callosum_app::client_settings::server_place(context, client, *scope)
     };
-    let servers: Vec<Place> = meant
+    let servers: Vec<SettingsFile> = meant
         .iter()
         .filter_map(of_servers)
         .filter(stands_apart)
@@ -383,7 +383,8 @@ fn places(
         let remembered = callosum_app::client_settings::registrar(context)
             .remembered(&known)
             .map_err(|error| open_ledger::disk_failed(&error))?;
-        let is_wanted = |place: &Place| wanted.iter().any(|name| name.client() == place.client);
+        let is_wanted =
+            |place: &SettingsFile| wanted.iter().any(|name| name.client() == place.client);
         places.extend(remembered.into_iter().filter(is_wanted));
     }
     Ok((places, servers))

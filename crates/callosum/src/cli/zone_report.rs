@@ -4,7 +4,7 @@
 
 use callosum_app::doctor::{Checks, Outcome};
 use callosum_app::zone_report::lay;
-use callosum_client::registration::Doing;
+use callosum_client::registration::ApplyMode;
 use callosum_session::system::FileStatus;
 
 use super::client_settings;
@@ -16,7 +16,7 @@ pub(super) fn check(context: &Context, checks: &mut Checks) {
     const NAME: &str = "zones";
     let installed = client_settings::installed(context);
     let programs: Vec<&str> = installed.iter().map(|client| client.program).collect();
-    let found = match lay(context, &programs, Doing::Tell) {
+    let found = match lay(context, &programs, ApplyMode::Tell) {
         Ok(found) => found,
         Err(error) => {
             checks.add(NAME, Outcome::Warning, error.one_line(), None);

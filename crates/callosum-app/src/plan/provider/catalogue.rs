@@ -5,10 +5,10 @@ use callosum_host::process::Cancel;
 use callosum_plan::Value;
 
 use crate::capability::outcomes::OutcomeFile;
-use crate::plan::provider::{Surroundings, free, unfit};
+use crate::plan::provider::{PlanEnvironment, free, unfit};
 
 pub(super) fn perform(
-    surroundings: &Surroundings<'_>,
+    surroundings: &PlanEnvironment<'_>,
     call: &ApprovedCall,
     _: &Cancel,
 ) -> Result<Answer, ProviderFailure> {

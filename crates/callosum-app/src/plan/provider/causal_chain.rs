@@ -13,8 +13,8 @@ use serde_json::{Value as Json, json};
 
 use crate::intent;
 use crate::plan::delegated_tasks::delegated_tasks;
-use crate::plan::local_run::OwnRun;
-use crate::plan::provider::{Surroundings, arguments, failed, free, keyed, moment, unfit};
+use crate::plan::local_run::LocalRun;
+use crate::plan::provider::{PlanEnvironment, arguments, failed, free, keyed, moment, unfit};
 
 /// Most records that one call is answered with.
 const MOST: usize = 500;
@@ -40,7 +40,7 @@ fn usual() -> usize {
 }
 
 pub(super) fn perform(
-    surroundings: &Surroundings<'_>,
+    surroundings: &PlanEnvironment<'_>,
     call: &ApprovedCall,
     _: &Cancel,
 ) -> Result<Answer, ProviderFailure> {
@@ -85,7 +85,7 @@ pub(super) fn perform(
                 .parse()
                 .map_err(|error| unfit(call, &format!("{error}")))?,
         };
-        let seals = OwnRun::of(context, &run).seals();
+        let seals = LocalRun::of(context, &run).seals();
         let read = read_run(&reader, &run, seals).map_err(|error| broken(&error))?;
         let Some(ReadRun { state, .. }) = read else {
             return Ok(free(Value::Nil));

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::plan::provider::file::admitted;
-use crate::plan::provider::{Surroundings, arguments, failed, free, keyed};
+use crate::plan::provider::{PlanEnvironment, arguments, failed, free, keyed};
 use crate::session::{DecideOutput, decide, decided_by, place};
 
 #[derive(Deserialize)]
@@ -30,7 +30,7 @@ struct Arguments {
 }
 
 pub(super) fn perform(
-    surroundings: &Surroundings<'_>,
+    surroundings: &PlanEnvironment<'_>,
     call: &ApprovedCall,
     cancel: &Cancel,
 ) -> Result<Answer, ProviderFailure> {
@@ -69,7 +69,7 @@ pub(super) fn perform(
 }
 
 pub(super) fn outcome(
-    surroundings: &Surroundings<'_>,
+    surroundings: &PlanEnvironment<'_>,
     key: &str,
 ) -> Result<KnownOutcome, ProviderFailure> {
     let context = surroundings.context;

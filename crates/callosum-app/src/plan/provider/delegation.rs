@@ -22,12 +22,12 @@ use crate::config_errors;
 use crate::constitution::governance;
 use crate::delegate::{Wanted, planned};
 use crate::executor_pool::Roster;
-use crate::plan::local_run::OwnRun;
+use crate::plan::local_run::LocalRun;
 use crate::plan::provider::ledger::value_of;
-use crate::plan::provider::{Surroundings, arguments, failed, unfit};
+use crate::plan::provider::{PlanEnvironment, arguments, failed, unfit};
 
 pub(super) fn perform(
-    surroundings: &Surroundings<'_>,
+    surroundings: &PlanEnvironment<'_>,
     call: &ApprovedCall,
     cancel: &Cancel,
 ) -> Result<Answer, ProviderFailure> {
@@ -69,8 +69,8 @@ pub(super) fn perform(
 }
 
 /// Returns this machine's mark that the executor of a call was about to be started.
-fn start_mark(surroundings: &Surroundings<'_>, key: &str) -> StartMark {
-    OwnRun::of(surroundings.context, &surroundings.run).start_mark(key)
+fn start_mark(surroundings: &PlanEnvironment<'_>, key: &str) -> StartMark {
+    LocalRun::of(surroundings.context, &surroundings.run).start_mark(key)
 }
 
 fn least<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
@@ -85,7 +85,7 @@ fn least<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
 /// permission than it. If the call names none, those that the kernel barred are skipped; if it
 /// barred all others, the answer is `scout`.
 fn executor(
-    surroundings: &Surroundings<'_>,
+    surroundings: &PlanEnvironment<'_>,
     call: &ApprovedCall,
     asked: Option<String>,
 ) -> Result<Option<String>, ProviderFailure> {
@@ -187,7 +187,7 @@ fn executor(
 }
 
 pub(super) fn outcome(
-    surroundings: &Surroundings<'_>,
+    surroundings: &PlanEnvironment<'_>,
     key: &str,
 ) -> Result<KnownOutcome, ProviderFailure> {
     let context = surroundings.context;

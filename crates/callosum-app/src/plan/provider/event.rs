@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
 
 use crate::mesh::publish_once;
-use crate::plan::provider::{Surroundings, arguments, failed, free, keyed, voice};
+use crate::plan::provider::{PlanEnvironment, arguments, failed, free, keyed, voice};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -25,7 +25,7 @@ struct Arguments {
 
 /// The same call twice is one event: its id is the call's key.
 pub(super) fn perform(
-    surroundings: &Surroundings<'_>,
+    surroundings: &PlanEnvironment<'_>,
     call: &ApprovedCall,
     cancel: &Cancel,
 ) -> Result<Answer, ProviderFailure> {

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::plan::provider::denied_files::kept_back;
-use crate::plan::provider::{Surroundings, arguments, free, keyed, unfit};
+use crate::plan::provider::{PlanEnvironment, arguments, free, keyed, unfit};
 
 /// Bytes that a file may have.
 const LARGEST: u64 = 512 << 10;
@@ -33,7 +33,7 @@ struct Arguments {
 }
 
 pub(super) fn perform(
-    surroundings: &Surroundings<'_>,
+    surroundings: &PlanEnvironment<'_>,
     call: &ApprovedCall,
     _: &Cancel,
 ) -> Result<Answer, ProviderFailure> {

@@ -16,7 +16,7 @@ use callosum_session::trajectory::Agent;
 use serde::Deserialize;
 
 use crate::context::Context;
-use crate::plan::provider::{Surroundings, arguments, failed, free, unfit};
+use crate::plan::provider::{PlanEnvironment, arguments, failed, free, unfit};
 use crate::{intent, session};
 
 /// Most entries of the ledger that are looked at, the newest.
@@ -48,7 +48,7 @@ fn usual() -> u64 {
 const SOURCES: [&str; 3] = ["decision", "intent", "ledger"];
 
 pub(super) fn perform(
-    surroundings: &Surroundings<'_>,
+    surroundings: &PlanEnvironment<'_>,
     call: &ApprovedCall,
     _: &Cancel,
 ) -> Result<Answer, ProviderFailure> {

@@ -8,7 +8,7 @@ use callosum_plan::{FailureKind, Value};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
-use crate::plan::provider::{Surroundings, arguments, free, keyed, moment, unfit};
+use crate::plan::provider::{PlanEnvironment, arguments, free, keyed, moment, unfit};
 
 /// Most entries that one call is answered with.
 const MOST: usize = 100;
@@ -33,7 +33,7 @@ fn usual() -> usize {
 }
 
 pub(super) fn perform(
-    surroundings: &Surroundings<'_>,
+    surroundings: &PlanEnvironment<'_>,
     call: &ApprovedCall,
     _: &Cancel,
 ) -> Result<Answer, ProviderFailure> {

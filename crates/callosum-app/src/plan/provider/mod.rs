@@ -37,11 +37,11 @@ use crate::context::Context;
 use crate::mesh::asking;
 use crate::model::configured;
 use crate::plan::provider::foreign::ForeignTexts;
-use crate::time_arg::Moment;
+use crate::time_arg::TimeArg;
 use crate::{CommandError, Exit, capability};
 
 /// Context that capabilities are performed in.
-struct Surroundings<'c> {
+struct PlanEnvironment<'c> {
     context: &'c Context,
     /// The run whose calls are performed.
     run: RunId,
@@ -54,14 +54,14 @@ struct Surroundings<'c> {
 /// Author of a plan's entries on the mesh.
 const PLAN: &str = "plan";
 
-type Perform = fn(&Surroundings<'_>, &ApprovedCall, &Cancel) -> Result<Answer, ProviderFailure>;
+type Perform = fn(&PlanEnvironment<'_>, &ApprovedCall, &Cancel) -> Result<Answer, ProviderFailure>;
 
-type Outcome = fn(&Surroundings<'_>, &str) -> Result<KnownOutcome, ProviderFailure>;
+type Outcome = fn(&PlanEnvironment<'_>, &str) -> Result<KnownOutcome, ProviderFailure>;
 
 /// One capability.
 struct Capability<'c> {
     manifest: Manifest,
-    surroundings: Arc<Surroundings<'c>>,
+    surroundings: Arc<PlanEnvironment<'c>>,
     perform: Perform,
     outcome: Option<Outcome>,
 }
@@ -181,7 +181,7 @@ pub fn providers<'c>(
     answers: &Answers,
 ) -> Result<(Providers<'c>, Arc<Catalogue>), CommandError> {
     let catalogue = Arc::new(capability::noted_catalogue(context)?);
-    let surroundings = Arc::new(Surroundings {
+    let surroundings = Arc::new(PlanEnvironment {
         context,
         run: state.run().clone(),
         catalogue: Arc::clone(&catalogue),
@@ -224,7 +224,7 @@ fn row_of(manifest: &Manifest) -> Result<&'static Row, CommandError> {
 
 /// Returns the author on the mesh for a run: the agent that carries it on, else the plan, with the
 /// run as its session.
-fn voice(surroundings: &Surroundings<'_>, context: &Context) -> Author {
+fn voice(surroundings: &PlanEnvironment<'_>, context: &Context) -> Author {
     let asking = asking(context);
     if surroundings.context.asker.is_some() {
         return asking;
@@ -241,7 +241,7 @@ fn voice(surroundings: &Surroundings<'_>, context: &Context) -> Author {
     clippy::unnecessary_wraps,
     reason = "has the signature of functions that may fail"
 )]
-fn repeatable(_: &Surroundings<'_>, _: &str) -> Result<KnownOutcome, ProviderFailure> {
+fn repeatable(_: &PlanEnvironment<'_>, _: &str) -> Result<KnownOutcome, ProviderFailure> {
     Ok(KnownOutcome::Repeatable)
 }
 
@@ -267,8 +267,8 @@ fn arguments<T: DeserializeOwned>(call: &ApprovedCall) -> Result<T, ProviderFail
 }
 
 /// A moment that a call names, where it does.
-fn moment(call: &ApprovedCall, text: Option<&str>) -> Result<Option<Moment>, ProviderFailure> {
-    let moment = text.map(Moment::read).transpose();
+fn moment(call: &ApprovedCall, text: Option<&str>) -> Result<Option<TimeArg>, ProviderFailure> {
+    let moment = text.map(TimeArg::read).transpose();
     moment.map_err(|error| unfit(call, &error))
 }
 

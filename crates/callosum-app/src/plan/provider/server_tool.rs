@@ -13,7 +13,7 @@ use callosum_plan::{FailureKind, Key, Schema, Value};
 use serde_json::Value as Json;
 
 use crate::executor_pool::Roster;
-use crate::plan::provider::{Surroundings, arguments, failed, free, unfit};
+use crate::plan::provider::{PlanEnvironment, arguments, failed, free, unfit};
 
 /// Units of work that holding an answer against its type may take.
 const SCHEMA_WORK: u64 = 1 << 20;
@@ -22,7 +22,7 @@ const SCHEMA_WORK: u64 = 1 << 20;
 const LONGEST_SAID: usize = 4096;
 
 pub(super) fn perform(
-    surroundings: &Surroundings<'_>,
+    surroundings: &PlanEnvironment<'_>,
     call: &ApprovedCall,
     cancel: &Cancel,
 ) -> Result<Answer, ProviderFailure> {

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::mesh::task::add_once;
-use crate::plan::provider::{Surroundings, arguments, failed, free, keyed, unfit, voice};
+use crate::plan::provider::{PlanEnvironment, arguments, failed, free, keyed, unfit, voice};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -32,7 +32,7 @@ const OF_PROJECT: usize = 8;
 
 /// The same call twice is one task: its id ends with the call's key.
 pub(super) fn perform(
-    surroundings: &Surroundings<'_>,
+    surroundings: &PlanEnvironment<'_>,
     call: &ApprovedCall,
     _: &Cancel,
 ) -> Result<Answer, ProviderFailure> {

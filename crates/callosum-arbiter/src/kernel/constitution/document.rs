@@ -11,7 +11,7 @@ use cedar_policy::{
 };
 use thiserror::Error;
 
-use super::limits::{Excess, MAX_DEPTH, MAX_TOKENS, excess};
+use super::limits::{LimitExceeded, MAX_DEPTH, MAX_TOKENS, excess};
 
 /// Bytes that one text may have.
 pub const MAX_BYTES: usize = 64 << 10;
@@ -157,8 +157,8 @@ pub(super) fn read(text: &str, origin: Origin) -> Result<Document, ConstitutionE
     }
     let version = header(text)?;
     match excess(text) {
-        Some((Excess::Depth, line)) => return Err(ConstitutionError::TooDeep(line)),
-        Some((Excess::Tokens, line)) => return Err(ConstitutionError::TooLong(line)),
+        Some((LimitExceeded::Depth, line)) => return Err(ConstitutionError::TooDeep(line)),
+        Some((LimitExceeded::Tokens, line)) => return Err(ConstitutionError::TooLong(line)),
         None => {}
     }
     let set = PolicySet::from_str(text)

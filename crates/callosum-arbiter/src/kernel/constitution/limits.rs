@@ -11,7 +11,7 @@ pub(super) const MAX_TOKENS: usize = 400;
 
 /// Bound that a text exceeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Excess {
+pub(super) enum LimitExceeded {
     /// Brackets are nested too deep.
     Depth,
     /// A policy has too many words and signs.
@@ -19,7 +19,7 @@ pub(super) enum Excess {
 }
 
 /// Returns the first excess of a text, with the line where it is reached.
-pub(super) fn excess(text: &str) -> Option<(Excess, usize)> {
+pub(super) fn excess(text: &str) -> Option<(LimitExceeded, usize)> {
     let mut line = 1;
     let (mut depth, mut tokens) = (0_usize, 0_usize);
     let mut is_in_word = false;
@@ -52,10 +52,10 @@ pub(super) fn excess(text: &str) -> Option<(Excess, usize)> {
             _ => tokens += 1,
         }
         if depth > MAX_DEPTH {
-            return Some((Excess::Depth, line));
+            return Some((LimitExceeded::Depth, line));
         }
         if tokens > MAX_TOKENS {
-            return Some((Excess::Tokens, line));
+            return Some((LimitExceeded::Tokens, line));
         }
     }
     None
@@ -86,8 +86,11 @@ mod tests {
         let brackets = "(".repeat(100);
         let plain = format!("// {brackets}\npermit(\"{brackets}\\\"{brackets}\");\n");
         assert_eq!(excess(&plain.repeat(100)), None);
-        assert_eq!(excess(&format!("\n{brackets}")), Some((Excess::Depth, 2)));
-        assert_eq!(excess(&"a ".repeat(401)), Some((Excess::Tokens, 1)));
+        assert_eq!(
+            excess(&format!("\n{brackets}")),
+            Some((LimitExceeded::Depth, 2))
+        );
+        assert_eq!(excess(&"a ".repeat(401)), Some((LimitExceeded::Tokens, 1)));
         assert_eq!(excess(&"a;".repeat(4000)), None);
     }
 }

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::{HEADER, call, catalogue, kernel, name, standing, word_of};
 use crate::kernel::{
-    Constitution, ConstitutionError, Effect, Kernel, Ruling, RunCaps, Sensitivity, Standing,
+    Constitution, ConstitutionError, Effect, Kernel, Ruling, RunCaps, RunGrants, Sensitivity,
     constitution::{BUILT_IN, signature},
 };
 
@@ -226,7 +226,7 @@ proptest! {
     ) {
         let catalogue = catalogue();
         let name = catalogue.iter().nth(capability).unwrap().id.clone();
-        let mut standing = Standing {
+        let mut standing = RunGrants {
             tier: tier.try_into().unwrap(),
             sensitivity: Sensitivity::ALL[sensitivity],
             caps: RunCaps { tokens, ..RunCaps::default() },

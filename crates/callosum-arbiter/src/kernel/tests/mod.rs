@@ -94,11 +94,11 @@ fn call(capability: &str, arguments: &str) -> CallRequest {
     }
 }
 
-fn standing() -> Standing {
-    Standing {
+fn standing() -> RunGrants {
+    RunGrants {
         tier: TrustTier::OWN,
         allowed: Allowlist::parse(&["*"]).unwrap(),
-        ..Standing::default()
+        ..RunGrants::default()
     }
 }
 
@@ -130,7 +130,7 @@ fn built_in_constitution_asks_for_what_is_trusted_little() {
         ("keys.read", 3, "approved"),
         ("keys.read", 2, "forbidden"),
     ] {
-        let standing = Standing {
+        let standing = RunGrants {
             tier: tier.try_into().unwrap(),
             ..standing()
         };
@@ -153,7 +153,7 @@ fn what_a_run_has_read_bounds_where_it_may_send() {
         (Sensitivity::Secret, "mesh.publish", "approved"),
         (Sensitivity::Personal, "tool.github.new", "asked"),
     ] {
-        let standing = Standing {
+        let standing = RunGrants {
             sensitivity,
             ..standing()
         };
@@ -213,9 +213,9 @@ fn a_name_is_revoked_and_allowed_under_every_spelling() {
             word_of(&kernel.gate(&call(spelling, "{}"), &standing)),
             "revoked"
         );
-        let narrow = Standing {
+        let narrow = RunGrants {
             allowed: Allowlist::parse(&["fs/*"]).unwrap(),
-            ..Standing::default()
+            ..RunGrants::default()
         };
         assert_eq!(
             word_of(&kernel.gate(&call(spelling, "{}"), &narrow)),
@@ -225,7 +225,7 @@ fn a_name_is_revoked_and_allowed_under_every_spelling() {
     let ruled = kernel.gate(&call("mesh.publish.all", "{}"), &standing());
     assert_eq!(word_of(&ruled), "unknown-capability");
     assert_eq!(
-        word_of(&kernel.gate(&call("fs.read", "{}"), &Standing::default())),
+        word_of(&kernel.gate(&call("fs.read", "{}"), &RunGrants::default())),
         "not-allowed"
     );
 }
@@ -269,7 +269,7 @@ fn used_up_budgets_let_nothing_through() {
                 milliseconds: u64::MAX,
             }),
         ] {
-            let standing = Standing {
+            let standing = RunGrants {
                 caps,
                 spent,
                 ..standing()
@@ -283,7 +283,7 @@ fn used_up_budgets_let_nothing_through() {
         tokens: 400,
         ..RunSpent::default()
     };
-    let standing = Standing {
+    let standing = RunGrants {
         caps,
         spent,
         ..standing()

@@ -22,7 +22,7 @@ use crate::{
     plan_run::{
         ids::CallKey,
         next_action::Attention,
-        payload_store::{Kept, keep_result},
+        payload_store::{StoredPayload, keep_result},
         record::{Answered, Ruled, RulingWord, RunRecord, Spent},
         watch::RunNotice,
     },
@@ -39,7 +39,7 @@ pub(super) enum Known {
 }
 
 /// A call that is being made.
-pub(super) struct Flying {
+pub(super) struct InFlightCall {
     pub(super) cancel: Cancel,
     since: Instant,
     deadline: Option<Instant>,
@@ -99,7 +99,7 @@ impl<'env, 'a: 'env> Driver<'_, 'env, 'a> {
         let left = left.map(|cap| cap.saturating_sub(self.state.spent().elapsed_ms));
         let since = Instant::now();
         let cancel = Cancel::new().map_err(RunError::Thread)?;
-        let flying = Flying {
+        let flying = InFlightCall {
             cancel: cancel.clone(),
             since,
             deadline: since.checked_add(Duration::from_millis(limits.milliseconds)),
@@ -269,7 +269,12 @@ impl<'env, 'a: 'env> Driver<'_, 'env, 'a> {
         let AnsweredCost { tokens, cost } = cost;
         Ok(Answered {
             key,
-            answer: keep_result(self.means.answers, Kept::Answer, &result, most_bytes)?,
+            answer: keep_result(
+                self.means.answers,
+                StoredPayload::Answer,
+                &result,
+                most_bytes,
+            )?,
             spent: Spent {
                 elapsed_ms: elapsed.as_millis() as u64,
                 tokens,

@@ -29,12 +29,12 @@ use callosum_plan::{
     StepChange, StepEvent, Value,
 };
 
-use self::in_flight::{Flying, Known};
+use self::in_flight::{InFlightCall, Known};
 use super::{
     ids::CallKey,
     journal::RunJournal,
     next_action::{Action, Attention, Divergence, Need, next},
-    payload_store::{KeepingError, Kept, keep_result, result_of, text_of},
+    payload_store::{KeepingError, StoredPayload, keep_result, result_of, text_of},
     record::{Answer, Ended, OutcomeWord, Paused, Resumed, RunRecord, StepRecord},
     rules::{RulesStamp, RunRules},
     standing::Grant,
@@ -212,7 +212,7 @@ struct Driver<'scope, 'env, 'a: 'env> {
     given: usize,
     /// Number of the machine's events that are on record from before.
     skipped_events: usize,
-    flying: BTreeMap<CallKey, Flying>,
+    flying: BTreeMap<CallKey, InFlightCall>,
     /// Calls that providers were asked after, and can't tell.
     asked_after: BTreeSet<CallKey>,
     /// When calls may begin that are tried again.
@@ -325,7 +325,7 @@ impl<'env, 'a: 'env> Driver<'_, 'env, 'a> {
             Outcome::Yield(_) => unreachable!("a machine that waits has not ended"),
         };
         let most = self.state.started().limits.value;
-        let answer = keep_result(self.means.answers, Kept::Value, &result, most)?;
+        let answer = keep_result(self.means.answers, StoredPayload::Value, &result, most)?;
         let end = match (result, result_of(self.means.answers, &answer)?) {
             (_, Ok(value)) => RunEnd::Completed(value),
             // It knows where it happened.

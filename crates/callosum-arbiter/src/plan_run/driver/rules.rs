@@ -9,7 +9,9 @@ use callosum_plan::{CapabilityName, FailureKind};
 
 use super::{Driver, RunError};
 use crate::{
-    kernel::{CallRequest, Denial, DenialKind, Kernel, ProviderFailure, Ruling, RunCaps, Standing},
+    kernel::{
+        CallRequest, Denial, DenialKind, Kernel, ProviderFailure, Ruling, RunCaps, RunGrants,
+    },
     plan_run::standing::standing,
 };
 
@@ -26,7 +28,7 @@ pub(super) struct Stopped {
 
 impl<'env, 'a: 'env> Driver<'_, 'env, 'a> {
     /// Has the kernel decide over a call, by the constitution that the run goes on under and by a newer one: the stricter counts.
-    pub(super) fn gate(&self, request: &CallRequest, standing: &Standing) -> Ruling {
+    pub(super) fn gate(&self, request: &CallRequest, standing: &RunGrants) -> Ruling {
         let ruling = self.means.kernel.gate(request, standing);
         let Some(newer) = &self.newer else {
             return ruling;
@@ -67,7 +69,7 @@ impl<'env, 'a: 'env> Driver<'_, 'env, 'a> {
                 continue;
             }
             // What is left of budgets is no reason to stop what was approved when there was more.
-            let at_call = Standing {
+            let at_call = RunGrants {
                 caps: RunCaps::default(),
                 calls: std::collections::BTreeMap::new(),
                 ..standing(&self.state, self.means.grant, revoked.clone(), &[], *key)

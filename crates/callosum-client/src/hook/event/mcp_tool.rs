@@ -3,7 +3,7 @@
 //! No schema describes such a tool's effect. An argument called a command counts as one, as does
 //! text typed into a terminal. A database statement counts as one of the database client's, and
 //! code as a one-liner of its language. A path is removed, moved, copied or written according to
-//! the tool's name ([`Deed`]), and decided on like the equivalent command. Nested objects are
+//! the tool's name ([`ToolVerb`]), and decided on like the equivalent command. Nested objects are
 //! searched as well.
 
 use callosum_guard::tool_name::{deletes_all, words};
@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use super::{
     Action, catalog, cloud_tools, database_tools, git_tools, statement, tool_input::Given,
-    tool_verb::Deed,
+    tool_verb::ToolVerb,
 };
 
 /// Parts of a tool's name that say that it runs the code which it is given.
@@ -114,25 +114,25 @@ const NEW_NAMES: [&str; 3] = ["newname", "newfilename", "to"];
 
 /// Returns the action of a tool call.
 pub(super) fn action(tool: &str, input: &Map<String, Value>) -> Action {
-    let mut found = Found::default();
+    let mut found = ToolMatch::default();
     found.gather(tool, Given(input), None);
     found.into_action()
 }
 
 /// Whether what is done is done to the folder that is named, and not within it.
 pub(super) fn is_of_folder(tool: &str, given: Given<'_>) -> bool {
-    let is_gone = !matches!(deed(tool, given), None | Some(Deed::Change));
+    let is_gone = !matches!(deed(tool, given), None | Some(ToolVerb::Change));
     is_gone && given.command().is_none() && given.paths().is_empty()
 }
 
 /// All that a call would do.
 #[derive(Default)]
-struct Found {
+struct ToolMatch {
     commands: Vec<String>,
     writes: Vec<String>,
 }
 
-impl Found {
+impl ToolMatch {
     /// Reads one object, and the objects in it.
     fn gather(&mut self, tool: &str, given: Given<'_>, folder: Option<&str>) {
         match action_of(tool, given) {
@@ -214,7 +214,7 @@ fn action_of(tool: &str, given: Given<'_>) -> Action {
             return Action::Shell(statement);
         }
         // Some name with one word what is to be done to a path.
-        return match Deed::of_verb(&command).filter(|_| !paths.is_empty()) {
+        return match ToolVerb::of_verb(&command).filter(|_| !paths.is_empty()) {
             Some(deed) => done_to(deed, given, paths),
             None if is_word => Action::Shell(with_paths(&command, &paths)),
             None => Action::Shell(command),
@@ -277,25 +277,25 @@ fn action_of(tool: &str, given: Given<'_>) -> Action {
         return Action::Shell(quoted("mcp call", catalog::own_name(tool)));
     }
     let is_of_all = given.settings().iter().any(|set| set == "deleteall");
-    if done == Some(Deed::Remove) && is_of_all && paths.is_empty() {
+    if done == Some(ToolVerb::Remove) && is_of_all && paths.is_empty() {
         let name = format!("{}_all", catalog::own_name(tool));
         return Action::Shell(quoted("mcp call", &name));
     }
     match done {
         None => written(given.paths_under(&SAVED)),
-        Some(Deed::Change) => written(paths),
+        Some(ToolVerb::Change) => written(paths),
         Some(deed) if paths.is_empty() => done_to(deed, given, folders),
         Some(deed) => done_to(deed, given, paths),
     }
 }
 
 /// Returns a tool's operation on paths: from its name, or from an argument that names an operation.
-fn deed(tool: &str, given: Given<'_>) -> Option<Deed> {
-    let named = Deed::of(tool);
-    if !matches!(named, None | Some(Deed::Change)) {
+fn deed(tool: &str, given: Given<'_>) -> Option<ToolVerb> {
+    let named = ToolVerb::of(tool);
+    if !matches!(named, None | Some(ToolVerb::Change)) {
         return named;
     }
-    let verb = given.text(&VERBS).and_then(Deed::of);
+    let verb = given.text(&VERBS).and_then(ToolVerb::of);
     verb.or(named)
 }
 
@@ -344,15 +344,15 @@ fn key(name: &str) -> &str {
 }
 
 /// Returns an operation on these paths as the equivalent command.
-fn done_to(deed: Deed, given: Given<'_>, paths: Vec<String>) -> Action {
+fn done_to(deed: ToolVerb, given: Given<'_>, paths: Vec<String>) -> Action {
     if paths.is_empty() {
         return Action::Other;
     }
     let program = match deed {
-        Deed::Change => return written(paths),
-        Deed::Remove => return Action::Shell(with_paths("rm -r --", &paths)),
-        Deed::Move => "mv --",
-        Deed::Copy => "cp -r --",
+        ToolVerb::Change => return written(paths),
+        ToolVerb::Remove => return Action::Shell(with_paths("rm -r --", &paths)),
+        ToolVerb::Move => "mv --",
+        ToolVerb::Copy => "cp -r --",
     };
     let mut to = given.paths_under(&TARGETS);
     let mut from = given.paths_under(&SOURCES);

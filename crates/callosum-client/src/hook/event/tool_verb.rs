@@ -1,4 +1,4 @@
-//! [`Deed`]: the operation on paths that the words of a tool's name describe.
+//! [`ToolVerb`]: the operation on paths that the words of a tool's name describe.
 
 use callosum_guard::tool_name::words;
 
@@ -6,7 +6,7 @@ use super::catalog::own_name;
 
 /// An operation on paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Deed {
+pub(super) enum ToolVerb {
     /// They are removed, with all that is in them.
     Remove,
     /// They are moved to another path.
@@ -65,7 +65,7 @@ const CHANGES: [&str; 15] = [
     "append", "update", "save", "copy", "truncate",
 ];
 
-impl Deed {
+impl ToolVerb {
     /// Returns the operation of a tool with this name.
     pub(super) fn of(tool: &str) -> Option<Self> {
         // The part before the own name is the server's.

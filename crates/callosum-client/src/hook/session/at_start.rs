@@ -6,10 +6,11 @@ use callosum_agents::client::Client;
 use callosum_host::Disk;
 
 use super::{
-    Done, Moment, current_intent::CurrentIntent, hook_input::HookInput, session_project::Unfound,
+    Done, SessionEvent, current_intent::CurrentIntent, hook_input::HookInput,
+    session_project::Unfound,
 };
 use crate::hook::{IntentSource, gather_facts::folders, tool_errors};
-use callosum_config::{Environment, Project, Told};
+use callosum_config::{Environment, Project, ProjectOverrides};
 
 /// The project that a session starts in, if it can be read.
 pub(super) struct Start<'e> {
@@ -28,7 +29,8 @@ impl<'e> Start<'e> {
     ) -> Self {
         let disk = Disk::real();
         let (_, here) = folders(&disk, environment, input.folder.as_deref());
-        let load = |here| Project::load(&disk, environment, here, &Told::default()).ok();
+        let load =
+            |here| Project::load(&disk, environment, here, &ProjectOverrides::default()).ok();
         let project = here.as_deref().and_then(load);
         let intent = project
             .as_ref()
@@ -52,7 +54,7 @@ impl<'e> Start<'e> {
         let tree = &project.roots.tree;
         tool_errors::at_start(self.environment, tree, task).unwrap_or_else(|error| {
             let unfound = Unfound::of(self.environment.clone(), error.into());
-            unfound.tell(client.program, Moment::Begin.word());
+            unfound.tell(client.program, SessionEvent::Begin.word());
             String::new()
         })
     }

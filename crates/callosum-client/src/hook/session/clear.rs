@@ -15,7 +15,7 @@ use callosum_session::{
     trajectory::Agent,
 };
 
-use super::{Ground, HookInput, Problem};
+use super::{HookInput, Problem, SessionProject};
 use crate::hook::answer::{Answer, Reply};
 
 /// Longest wait for another session's step.
@@ -32,7 +32,7 @@ pub(in crate::hook) fn folder_of_event(event: &[u8]) -> Option<PathBuf> {
 /// Returns whether a context may be cleared in this folder, or in the folder of this process if
 /// none is given.
 pub(in crate::hook) fn may_clear(client: &str, folder: Option<&Path>) -> Answer {
-    let ground = match Ground::find(folder) {
+    let ground = match SessionProject::find(folder) {
         Ok(Some(ground)) => ground,
         Ok(None) => return Answer::Pass,
         Err(unfound) => {
@@ -74,7 +74,7 @@ pub(super) fn typed(client: &str, folder: Option<&Path>) -> Reply {
     }
 }
 
-fn checked(ground: &Ground) -> Result<Checked, Problem> {
+fn checked(ground: &SessionProject) -> Result<Checked, Problem> {
     let session = ground.session(Agent::default());
     let renames = ground.renames();
     let mut held = session.hold_within(PATIENCE)?;

@@ -40,7 +40,7 @@ use crate::{
 };
 use callosum_config::{
     DigestSource, Environment, EnvironmentError, Homes, HomesError, MeshSettings, OutputFolders,
-    Project, ProjectError, Roots, Told,
+    Project, ProjectError, ProjectOverrides, Roots,
 };
 use callosum_mesh::mesh_store;
 
@@ -82,7 +82,7 @@ pub(super) struct Neighbours {
 
 /// The result of an event.
 #[derive(Debug, Default)]
-pub(super) struct Met {
+pub(super) struct InboxResult {
     /// The text for the model.
     pub(super) text: String,
     /// The first thing that went wrong, for the trail.
@@ -112,7 +112,7 @@ pub(super) enum NeighboursError {
     Conflicts(#[from] ObserverError),
 }
 
-impl Met {
+impl InboxResult {
     /// Returns the value of a step. Keeps the first error.
     fn keep<T, E: Into<NeighboursError>>(&mut self, came: Result<T, E>) -> Option<T> {
         match came {
@@ -182,14 +182,18 @@ impl Neighbours {
     ///
     /// It counts as delivered once `say` has written it: tests with the client showed that it puts
     /// the text before the model.
-    pub(super) fn at_begin(&mut self, recovered: &str, say: impl FnOnce(&str) -> bool) -> Met {
+    pub(super) fn at_begin(
+        &mut self,
+        recovered: &str,
+        say: impl FnOnce(&str) -> bool,
+    ) -> InboxResult {
         let met = self.begun();
         self.digest_after(met, recovered, "session-start", say)
     }
 
     /// Tells the others that a session begins, which its client tells nothing just now.
-    pub(super) fn begun(&mut self) -> Met {
-        let mut met = Met::default();
+    pub(super) fn begun(&mut self) -> InboxResult {
+        let mut met = InboxResult::default();
         met.keep(self.bring_in_line());
         // The nearest that is no shell is the client, which waits for this.
         let client = Identity::ancestors().first().copied();
@@ -203,8 +207,8 @@ impl Neighbours {
         &mut self,
         recovered: &str,
         say: impl FnOnce(&str) -> bool,
-    ) -> Met {
-        let mut met = Met::default();
+    ) -> InboxResult {
+        let mut met = InboxResult::default();
         met.keep(self.bring_in_line());
         met.keep(self.mesh.renew_claims(&self.voice));
         self.digest_after(met, recovered, "user-prompt-submit", say)
@@ -214,11 +218,11 @@ impl Neighbours {
     /// by the event `word`.
     fn digest_after(
         &mut self,
-        mut met: Met,
+        mut met: InboxResult,
         recovered: &str,
         word: &str,
         say: impl FnOnce(&str) -> bool,
-    ) -> Met {
+    ) -> InboxResult {
         let configured = self.configured();
         let Some(mut digest) = met.keep(self.digest(recovered, met.line())) else {
             // What the project has is whole all the same.
@@ -227,7 +231,7 @@ impl Neighbours {
             let beside = met.keep(self.beside()).unwrap_or_default();
             let agent = &self.voice.agent;
             let digest = digest_of_beside(agent, self.mesh.matrix(), &beside, left);
-            return Met {
+            return InboxResult {
                 text: format!("{UNREAD}{}{configured}", digest.text),
                 ..met
             };
@@ -287,8 +291,14 @@ impl Neighbours {
             let now = self.mesh.journal().now();
             project_sources::panes(&self.disk, &homes, root, &own, now)
         });
-        let project =
-            here.map(|here| Project::load(&self.disk, &self.environment, &here, &Told::default()));
+        let project = here.map(|here| {
+            Project::load(
+                &self.disk,
+                &self.environment,
+                &here,
+                &ProjectOverrides::default(),
+            )
+        });
         let source = match project {
             Some(Ok(project)) => {
                 let paths = &project.places.ledger;
@@ -331,8 +341,8 @@ impl Neighbours {
         bytes: &[u8],
         is_helper: bool,
         say: impl FnOnce(&str) -> bool,
-    ) -> Met {
-        let mut met = Met::default();
+    ) -> InboxResult {
+        let mut met = InboxResult::default();
         let synced = met.keep(self.bring_in_line()).unwrap_or_default();
         met.keep(self.mesh.renew_claims(&self.voice));
         let (changed, root) = self.changed(bytes);
@@ -419,7 +429,13 @@ impl Neighbours {
             return (changed, None);
         }
         let load = |here: PathBuf| {
-            Project::load(&self.disk, &self.environment, &here, &Told::default()).ok()
+            Project::load(
+                &self.disk,
+                &self.environment,
+                &here,
+                &ProjectOverrides::default(),
+            )
+            .ok()
         };
         let root = here.and_then(load).map(|project| project.roots.tree);
         (by(root.as_deref()), root)
@@ -427,15 +443,15 @@ impl Neighbours {
 
     /// Marks messages as seen: the model has been called with those that the session got before its
     /// turn was over.
-    pub(super) fn at_rest(&mut self) -> Met {
-        let mut met = Met::default();
+    pub(super) fn at_rest(&mut self) -> InboxResult {
+        let mut met = InboxResult::default();
         met.keep(self.mesh.seen(&self.voice, "stop"));
         met
     }
 
     /// Tells the others that the session ends, and gives back what it had claimed.
-    pub(super) fn at_end(&mut self) -> Met {
-        let mut met = Met::default();
+    pub(super) fn at_end(&mut self) -> InboxResult {
+        let mut met = InboxResult::default();
         met.keep(self.mesh.end_session(&self.voice, "its client ended it"));
         met.keep(self.bring_in_line());
         met

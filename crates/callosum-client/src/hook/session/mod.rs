@@ -33,12 +33,12 @@ pub(super) use self::pane_state::note_dialog;
 use self::{
     at_start::Start,
     hook_input::HookInput,
-    mesh_inbox::{Met, Neighbours, UNREAD},
-    session_project::{Ground, Problem, Unfound},
+    mesh_inbox::{InboxResult, Neighbours, UNREAD},
+    session_project::{Problem, SessionProject, Unfound},
     untold::{Untold, When},
 };
 use super::{
-    answer::Reply, deadline::Progress, responder::Voice, tokens, tool_errors, undo_records,
+    answer::Reply, deadline::Progress, responder::Responder, tokens, tool_errors, undo_records,
 };
 use callosum_config::{Environment, Homes};
 
@@ -50,7 +50,7 @@ const CLEAR: &str = "clear";
 
 /// The observed event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Moment {
+enum SessionEvent {
     /// A context begins: a new one, or one that was cleared, compacted or taken up again.
     Begin,
     /// A person has sent a prompt, or a tool has run: the model is asked next.
@@ -111,7 +111,7 @@ impl Done {
     }
 }
 
-impl Moment {
+impl SessionEvent {
     /// The moment that an event's name means, whichever client's name it is.
     fn named(name: &str) -> Option<Self> {
         let letters = name.chars().filter(char::is_ascii_alphanumeric);
@@ -150,11 +150,12 @@ pub(super) fn observe(
     bytes: &[u8],
     silence: Reply,
     progress: &Progress,
-    voice: &Voice,
+    voice: &Responder,
     intents: IntentSource,
 ) -> Reply {
     let input = HookInput::read(bytes);
-    let Some(moment) = Moment::named(event).or_else(|| Moment::named(&input.name)) else {
+    let Some(moment) = SessionEvent::named(event).or_else(|| SessionEvent::named(&input.name))
+    else {
         if !input.notification.is_empty() {
             let environment = Environment::from_process();
             if let Err(error) = pane_state::note(&environment, client, event, &input, bytes) {
@@ -163,7 +164,7 @@ pub(super) fn observe(
         }
         return silence;
     };
-    if moment == Moment::Typed {
+    if moment == SessionEvent::Typed {
         return if input.command == CLEAR {
             clear::typed(client.program, input.folder.as_deref())
         } else {
@@ -208,19 +209,24 @@ pub(super) fn observe(
         }
         When::Never => return silence,
     }
-    let is_untold = moment == Moment::Between
+    let is_untold = moment == SessionEvent::Between
         && untold::is_prompt(event, &input)
         && untold.as_ref().is_some_and(Untold::is_noted);
     // A beginning that was not reported is reported with the first prompt after it.
-    let moment = if is_untold { Moment::Begin } else { moment };
+    let moment = if is_untold {
+        SessionEvent::Begin
+    } else {
+        moment
+    };
     // A sub-agent's calls do not fill the agent's own context.
-    let is_idle = moment == Moment::Between && (input.is_helper || input.transcript.is_none());
+    let is_idle =
+        moment == SessionEvent::Between && (input.is_helper || input.transcript.is_none());
     let ground = if is_idle {
         None
     } else {
         find_ground(client, moment, &input)
     };
-    let start = (moment == Moment::Begin).then(|| Start::find(&environment, &input, intents));
+    let start = (moment == SessionEvent::Begin).then(|| Start::find(&environment, &input, intents));
     let intent = start.as_ref().and_then(|start| start.intent.as_ref());
     let (own, handed) = match &ground {
         Some(ground) => kept(ground, client, moment, &input, intent),
@@ -242,7 +248,11 @@ pub(super) fn observe(
         done => reply(&input.name, done),
     };
     // What the project itself has to say comes in any case, however long the others take.
-    let unread = if moment == Moment::Begin { UNREAD } else { "" };
+    let unread = if moment == SessionEvent::Begin {
+        UNREAD
+    } else {
+        ""
+    };
     progress.prepare(said_of(&own.clone().followed_by(unread)), false);
     // Only a context has room for the others' messages.
     let takes_more = matches!(own, Done::Nothing | Done::Context(_));
@@ -275,7 +285,7 @@ pub(super) fn observe(
         Unfound::of(environment, error.into()).tell(client.program, moment.word());
     }
     let reply = said_of(&done);
-    let is_told = untold.filter(|_| matches!(moment, Moment::Begin | Moment::End));
+    let is_told = untold.filter(|_| matches!(moment, SessionEvent::Begin | SessionEvent::End));
     let ground = ground.filter(|_| !handed.is_empty());
     if is_told.is_none() && ground.is_none() {
         return reply;
@@ -310,7 +320,7 @@ pub(super) fn after_tool_of_plugin(client: &str, event: &str, bytes: &[u8]) -> O
     match tool_errors::after_tool(&environment, client, &input.session, bytes) {
         Ok(message) => Some(reply(&input.name, &Done::Context(message?))),
         Err(error) => {
-            Unfound::of(environment, error.into()).tell(client, Moment::Between.word());
+            Unfound::of(environment, error.into()).tell(client, SessionEvent::Between.word());
             None
         }
     }
@@ -327,7 +337,7 @@ enum ToolMoment {
 
 /// Returns which of the moments between calls an event is.
 fn tool_moment(event: &str, input: &HookInput) -> Option<ToolMoment> {
-    let known = Moment::named(event).is_some();
+    let known = SessionEvent::named(event).is_some();
     let name = if known { event } else { &input.name };
     let letters = name.chars().filter(char::is_ascii_alphanumeric);
     let word: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();
@@ -342,7 +352,7 @@ fn tool_moment(event: &str, input: &HookInput) -> Option<ToolMoment> {
 /// event.
 fn remembered(
     client: &'static Client,
-    moment: Moment,
+    moment: SessionEvent,
     input: &HookInput,
     silence: Reply,
     environment: Environment,
@@ -350,13 +360,13 @@ fn remembered(
 ) -> Reply {
     let ground = find_ground(client, moment, input);
     let own = match (&ground, moment) {
-        (Some(ground), Moment::Compact) => kept(ground, client, moment, input, None).0,
+        (Some(ground), SessionEvent::Compact) => kept(ground, client, moment, input, None).0,
         _ => Done::Nothing,
     };
     let found = Neighbours::find(&environment, client, input);
     let is_anything = ground.is_some() || !matches!(found, Ok(None));
     let fault = match found {
-        Ok(Some(mut found)) if moment == Moment::Begin => found.begun().fault,
+        Ok(Some(mut found)) if moment == SessionEvent::Begin => found.begun().fault,
         Ok(_) => None,
         Err(error) => Some(error),
     };
@@ -376,8 +386,8 @@ fn remembered(
 }
 
 /// The project of an event, if sessions are kept in it. What goes wrong is on the trail.
-fn find_ground(client: &Client, moment: Moment, input: &HookInput) -> Option<Ground> {
-    let found = Ground::find(input.folder.as_deref());
+fn find_ground(client: &Client, moment: SessionEvent, input: &HookInput) -> Option<SessionProject> {
+    let found = SessionProject::find(input.folder.as_deref());
     found.unwrap_or_else(|unfound| {
         unfound.tell(client.program, moment.word());
         None
@@ -388,33 +398,33 @@ fn find_ground(client: &Client, moment: Moment, input: &HookInput) -> Option<Gro
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Occasion {
     /// At this moment.
-    Moment(Moment),
+    Moment(SessionEvent),
     /// At the first prompt of a context that got no output as it began.
     FirstPrompt,
 }
 
 /// Returns the output of the project's own sessions for an event, and the hand-offs in it.
 fn kept(
-    ground: &Ground,
+    ground: &SessionProject,
     client: &'static Client,
-    moment: Moment,
+    moment: SessionEvent,
     input: &HookInput,
     intent: Option<&CurrentIntent>,
 ) -> (Done, Vec<PendingHandoff>) {
     let alone = |done| (done, Vec::new());
     let done = match moment {
-        Moment::Begin => start::summarize(ground, client, input, intent),
-        Moment::Rest => stop::rested(ground, input).map(alone),
-        Moment::Compact => stop::compacted(ground, input).map(|done| match done {
+        SessionEvent::Begin => start::summarize(ground, client, input, intent),
+        SessionEvent::Rest => stop::rested(ground, input).map(alone),
+        SessionEvent::Compact => stop::compacted(ground, input).map(|done| match done {
             Done::Tell(_) if !shows_before_compact(client) => alone(Done::Nothing),
             done => alone(done),
         }),
-        Moment::End => stop::ended(ground, input).map(alone),
-        Moment::Between => match &input.transcript {
+        SessionEvent::End => stop::ended(ground, input).map(alone),
+        SessionEvent::Between => match &input.transcript {
             Some(transcript) => stop::between(ground, input, transcript).map(alone),
             None => Ok(alone(Done::Nothing)),
         },
-        Moment::Typed => Ok(alone(Done::Nothing)),
+        SessionEvent::Typed => Ok(alone(Done::Nothing)),
     };
     done.unwrap_or_else(|problem| {
         ground.tell(client.program, moment.word(), input, &problem);
@@ -438,20 +448,24 @@ fn met(
     bytes: &[u8],
     own: &Done,
     say: impl FnOnce(&str) -> bool,
-) -> Met {
+) -> InboxResult {
     let moment = match occasion {
         Occasion::Moment(moment) => moment,
-        Occasion::FirstPrompt => Moment::Begin,
+        Occasion::FirstPrompt => SessionEvent::Begin,
     };
-    if matches!(moment, Moment::Compact | Moment::Typed) {
-        return Met::default();
+    if matches!(moment, SessionEvent::Compact | SessionEvent::Typed) {
+        return InboxResult::default();
     }
     let mut found = match Neighbours::find(environment, client, input) {
         Ok(Some(found)) => found,
-        Ok(None) => return Met::default(),
+        Ok(None) => return InboxResult::default(),
         Err(error) => {
-            let line = if moment == Moment::Begin { UNREAD } else { "" };
-            return Met {
+            let line = if moment == SessionEvent::Begin {
+                UNREAD
+            } else {
+                ""
+            };
+            return InboxResult {
                 text: line.to_owned(),
                 fault: Some(error),
             };
@@ -465,11 +479,11 @@ fn met(
         return found.at_first_prompt(recovered, say);
     }
     match moment {
-        Moment::Begin => found.at_begin(recovered, say),
-        Moment::Between => found.between(moment.word(), bytes, input.is_helper, say),
-        Moment::Rest => found.at_rest(),
-        Moment::End => found.at_end(),
-        Moment::Compact | Moment::Typed => Met::default(),
+        SessionEvent::Begin => found.at_begin(recovered, say),
+        SessionEvent::Between => found.between(moment.word(), bytes, input.is_helper, say),
+        SessionEvent::Rest => found.at_rest(),
+        SessionEvent::End => found.at_end(),
+        SessionEvent::Compact | SessionEvent::Typed => InboxResult::default(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! [`Ground`]: the project of an event, where sessions are kept in it, and its trail.
+//! [`SessionProject`]: the project of an event, where sessions are kept in it, and its trail.
 
 use std::{path::Path, time::Duration};
 
@@ -14,7 +14,9 @@ use crate::{
     session_git::Committed,
     transcript::SaveError,
 };
-use callosum_config::{Environment, EnvironmentError, Homes, Project, ProjectError, Told};
+use callosum_config::{
+    Environment, EnvironmentError, Homes, Project, ProjectError, ProjectOverrides,
+};
 
 /// Longest wait for each lock of the journal.
 const PATIENCE: Duration = Duration::from_millis(2);
@@ -23,7 +25,7 @@ const PATIENCE: Duration = Duration::from_millis(2);
 const PATIENCE_WITH_GIT: Duration = Duration::from_millis(1500);
 
 /// A project in which sessions are kept.
-pub(super) struct Ground {
+pub(super) struct SessionProject {
     pub(super) disk: Disk,
     environment: Environment,
     pub(super) clock: Clock,
@@ -71,7 +73,7 @@ pub(super) struct Unfound {
     pub(super) problem: Box<Problem>,
 }
 
-impl Ground {
+impl SessionProject {
     /// The project that a client is in, where sessions are kept in it. Creates nothing.
     pub(super) fn find(event_folder: Option<&Path>) -> Result<Option<Self>, Unfound> {
         let disk = Disk::real();
@@ -91,7 +93,7 @@ impl Ground {
         let Some(here) = session_place(disk, environment, event_folder) else {
             return Ok(None);
         };
-        let project = match Project::load(disk, environment, &here, &Told::default()) {
+        let project = match Project::load(disk, environment, &here, &ProjectOverrides::default()) {
             Ok(project) => project,
             // No sessions of ours are kept among another user's files.
             Err(ProjectError::Foreign { .. }) => return Ok(None),

@@ -4,7 +4,7 @@ use callosum_agents::client::Client;
 use callosum_evidence::tokens;
 use callosum_session::{Config, PendingHandoff, SessionStart, trajectory::Agent};
 
-use super::{CurrentIntent, Done, Ground, HookInput, PATIENCE, Problem};
+use super::{CurrentIntent, Done, HookInput, PATIENCE, Problem, SessionProject};
 use crate::project_sources;
 
 /// Most characters of the text: Claude Code cuts a hook's output near 10,000, and no other client
@@ -21,7 +21,7 @@ const SHARE_OF_INTENT: u64 = 3;
 /// If another session writes for too long, nothing is healed and no hand-off is included. The rest
 /// is still output, and the trail gets a record.
 pub(super) fn summarize(
-    ground: &Ground,
+    ground: &SessionProject,
     client: &'static Client,
     input: &HookInput,
     intent: Option<&CurrentIntent>,
@@ -73,7 +73,7 @@ pub(super) fn summarize(
 /// Records that hand-offs have reached a session of the client's. If that fails, they are shown
 /// again, and the trail gets a record.
 pub(super) fn picked_up(
-    ground: &Ground,
+    ground: &SessionProject,
     client: &'static Client,
     input: &HookInput,
     handed: &[PendingHandoff],

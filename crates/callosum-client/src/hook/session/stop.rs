@@ -12,7 +12,7 @@ use callosum_session::{
     trajectory::Agent,
 };
 
-use super::{Done, Ground, HookInput, Problem};
+use super::{Done, HookInput, Problem, SessionProject};
 use crate::transcript::{SaveError, save, usage_in_brief};
 
 /// Longest wait for another session's step at the end of a turn.
@@ -29,7 +29,7 @@ const MOST_NAMED: usize = 5;
 /// the ends of the transcript. If another session writes at the moment, the next call comes soon
 /// enough.
 pub(super) fn between(
-    ground: &Ground,
+    ground: &SessionProject,
     input: &HookInput,
     transcript: &Path,
 ) -> Result<Done, Problem> {
@@ -64,7 +64,7 @@ pub(super) fn between(
 
 /// A turn is over. Blocks the agent from stopping only if the project asks for that; and then once,
 /// so that no session goes in a circle.
-pub(super) fn rested(ground: &Ground, input: &HookInput) -> Result<Done, Problem> {
+pub(super) fn rested(ground: &SessionProject, input: &HookInput) -> Result<Done, Problem> {
     let config = saved(ground, input)?;
     if !config.block_stop || input.is_continued {
         return Ok(Done::Nothing);
@@ -74,7 +74,7 @@ pub(super) fn rested(ground: &Ground, input: &HookInput) -> Result<Done, Problem
 
 /// The context is about to be compacted: reports claims without evidence while the evidence can
 /// still be added.
-pub(super) fn compacted(ground: &Ground, input: &HookInput) -> Result<Done, Problem> {
+pub(super) fn compacted(ground: &SessionProject, input: &HookInput) -> Result<Done, Problem> {
     let config = saved(ground, input)?;
     let Some(complaint) = complaint(ground, &config)? else {
         return Ok(Done::Nothing);
@@ -88,7 +88,7 @@ pub(super) fn compacted(ground: &Ground, input: &HookInput) -> Result<Done, Prob
 
 /// The session ends. Writes a hand-off if the session made claims and all are grounded; the next
 /// session gets the others, and they still count.
-pub(super) fn ended(ground: &Ground, input: &HookInput) -> Result<Done, Problem> {
+pub(super) fn ended(ground: &SessionProject, input: &HookInput) -> Result<Done, Problem> {
     let config = saved(ground, input)?;
     let tally = tally(ground, &config)?;
     if tally.total > 0 && tally.passes(&Threshold::default()) {
@@ -109,7 +109,7 @@ pub(super) fn ended(ground: &Ground, input: &HookInput) -> Result<Done, Problem>
 }
 
 /// Writes a checkpoint.
-fn saved(ground: &Ground, input: &HookInput) -> Result<Config, Problem> {
+fn saved(ground: &SessionProject, input: &HookInput) -> Result<Config, Problem> {
     let session = ground.session(Agent::default());
     let config = Config::load(&session)?;
     let transcript = input.transcript.as_deref();
@@ -119,7 +119,7 @@ fn saved(ground: &Ground, input: &HookInput) -> Result<Config, Problem> {
 }
 
 fn save_within(
-    ground: &Ground,
+    ground: &SessionProject,
     config: &Config,
     input: &HookInput,
     transcript: Option<&Path>,
@@ -138,7 +138,7 @@ fn save_within(
     Ok(())
 }
 
-fn tally(ground: &Ground, config: &Config) -> Result<Tally, Problem> {
+fn tally(ground: &SessionProject, config: &Config) -> Result<Tally, Problem> {
     let session = ground.session(Agent::default());
     let enforcement = config.enforcement;
     let count = || Tally::since_handoff(&session, ClaimScope::Everyone, MOST_NAMED, enforcement);
@@ -160,7 +160,7 @@ fn tally(ground: &Ground, config: &Config) -> Result<Tally, Problem> {
 }
 
 /// Returns the report of claims without evidence, if there are too many.
-fn complaint(ground: &Ground, config: &Config) -> Result<Option<String>, Problem> {
+fn complaint(ground: &SessionProject, config: &Config) -> Result<Option<String>, Problem> {
     let tally = tally(ground, config)?;
     if tally.passes(&Threshold::default()) {
         return Ok(None);

@@ -10,7 +10,7 @@ use callosum_agents::client::Client;
 use callosum_host::{Disk, DiskError};
 use callosum_ledger::Checksum;
 
-use super::{HookInput, Moment};
+use super::{HookInput, SessionEvent};
 use callosum_config::Homes;
 
 /// The client with this behavior.
@@ -39,14 +39,17 @@ pub(super) enum When {
 
 impl When {
     /// Decides it for an event.
-    pub(super) fn of(client: &Client, moment: Moment, input: &HookInput) -> Self {
+    pub(super) fn of(client: &Client, moment: SessionEvent, input: &HookInput) -> Self {
         match moment {
             _ if client.program != CLIENT => Self::Now,
-            Moment::Begin if OBEYED.contains(&input.source.as_str()) => Self::Now,
-            Moment::Begin => Self::AtNextPrompt,
-            Moment::Compact if input.trigger == BY_HAND => Self::AtNextPrompt,
-            Moment::Compact => Self::Never,
-            Moment::Between | Moment::Rest | Moment::End | Moment::Typed => Self::Now,
+            SessionEvent::Begin if OBEYED.contains(&input.source.as_str()) => Self::Now,
+            SessionEvent::Begin => Self::AtNextPrompt,
+            SessionEvent::Compact if input.trigger == BY_HAND => Self::AtNextPrompt,
+            SessionEvent::Compact => Self::Never,
+            SessionEvent::Between
+            | SessionEvent::Rest
+            | SessionEvent::End
+            | SessionEvent::Typed => Self::Now,
         }
     }
 }

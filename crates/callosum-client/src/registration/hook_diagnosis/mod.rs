@@ -1,4 +1,4 @@
-//! [`Doubt`]: a reason why a client may not call the hook, although our entry is in its settings.
+//! [`HookIssue`]: a reason why a client may not call the hook, although our entry is in its settings.
 //!
 //! Each client has switches of its own that turn hooks off, and an entry can be limited to some
 //! tools, or to none. Pure: callers pass the texts of settings. Codex's are TOML, and only searched
@@ -35,7 +35,7 @@ const STEERING: [&str; 6] = [
 
 /// The reason why a client may not call the hook.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Doubt {
+pub enum HookIssue {
     /// Hooks are turned off.
     Off {
         /// The key.
@@ -96,7 +96,7 @@ pub enum Doubt {
     },
 }
 
-impl Doubt {
+impl HookIssue {
     /// Whether the client does not ask at all.
     pub const fn is_fatal(&self) -> bool {
         match self {
@@ -143,7 +143,7 @@ impl Doubt {
     }
 }
 
-impl fmt::Display for Doubt {
+impl fmt::Display for HookIssue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Off { key, value } => write!(f, "`{key}` is {value}, which turns all hooks off"),
@@ -217,14 +217,14 @@ fn switches(client: &str) -> &'static [Switch] {
 
 /// Returns the doubts that a client's switches raise, over its settings from highest precedence to
 /// lowest: for each doubt, the index of its text. Settings that cannot be read are ignored.
-pub(super) fn of_switches(client: &str, settings: &[String]) -> Vec<(usize, Doubt)> {
+pub(super) fn of_switches(client: &str, settings: &[String]) -> Vec<(usize, HookIssue)> {
     if client == "codex" {
         let values = settings.iter().enumerate();
         let mut values = values.filter_map(|(at, text)| Some((at, features_hooks(text)?)));
         let off = values.next().filter(|(_, is_on)| !is_on);
         let doubt = |(at, value)| {
             let key = "features.hooks".to_owned();
-            (at, Doubt::Off { key, value })
+            (at, HookIssue::Off { key, value })
         };
         return off.map(doubt).into_iter().collect();
     }
@@ -244,7 +244,7 @@ pub(super) fn of_switches(client: &str, settings: &[String]) -> Vec<(usize, Doub
         });
         if let Some((at, value)) = values.next().filter(|(_, value)| value == off) {
             let key = path.join(".");
-            doubts.push((at, Doubt::Off { key, value }));
+            doubts.push((at, HookIssue::Off { key, value }));
         }
     }
     for (at, object) in objects() {
@@ -252,7 +252,7 @@ pub(super) fn of_switches(client: &str, settings: &[String]) -> Vec<(usize, Doub
         let holds = value_at(object, &[managed]).and_then(|value| value.as_boolean_lit());
         if client == "claude" && holds.is_some_and(|holds| holds.value()) {
             let key = managed.to_owned();
-            doubts.push((at, Doubt::ManagedOnly { key }));
+            doubts.push((at, HookIssue::ManagedOnly { key }));
         }
         let disabled = value_at(object, &["hooksConfig", "disabled"]);
         let disabled = disabled.and_then(|value| value.as_array());
@@ -260,7 +260,7 @@ pub(super) fn of_switches(client: &str, settings: &[String]) -> Vec<(usize, Doub
         let mut names = names.filter_map(|name| name.as_string_lit()?.decoded_value().ok());
         if client == "gemini" && names.any(|name| name == "callosum" || is_ours(&name, client)) {
             let key = "hooksConfig.disabled".to_owned();
-            doubts.push((at, Doubt::OffByName { key }));
+            doubts.push((at, HookIssue::OffByName { key }));
         }
     }
     doubts
@@ -268,7 +268,7 @@ pub(super) fn of_switches(client: &str, settings: &[String]) -> Vec<(usize, Doub
 
 /// Returns the variables of ours that a project sets for hooks: in the `env` of a client's settings
 /// there, or in a file of variables that its clients read.
-pub(super) fn of_variables(text: &str) -> Vec<Doubt> {
+pub(super) fn of_variables(text: &str) -> Vec<HookIssue> {
     let settings = parse(text).ok().and_then(|root| root.object_value());
     let sets = |variable: &str| match &settings {
         Some(settings) => value_at(settings, &["env", variable]).is_some(),
@@ -280,12 +280,13 @@ pub(super) fn of_variables(text: &str) -> Vec<Doubt> {
         }),
     };
     let set = STEERING.into_iter().filter(|variable| sets(variable));
-    set.map(|variable| Doubt::Steered { variable }).collect()
+    set.map(|variable| HookIssue::Steered { variable })
+        .collect()
 }
 
 /// Returns the doubts about our entries in a text of settings. A text that cannot be read has none
 /// of our entries.
-pub(super) fn of_entries(client: &str, hooks: &Hooks, text: &str) -> Vec<Doubt> {
+pub(super) fn of_entries(client: &str, hooks: &Hooks, text: &str) -> Vec<HookIssue> {
     let Ok(root) = parse(text) else {
         return Vec::new();
     };
@@ -328,26 +329,26 @@ pub(super) fn of_entries(client: &str, hooks: &Hooks, text: &str) -> Vec<Doubt> 
         }
     }
     let twice = twice.into_iter();
-    doubts.extend(twice.map(|(key, hides)| Doubt::Twice { key, hides }));
+    doubts.extend(twice.map(|(key, hides)| HookIssue::Twice { key, hides }));
     doubts
 }
 
-fn of_entry(hooks: &Hooks, group: &CstObject, handler: &CstObject) -> Vec<Doubt> {
+fn of_entry(hooks: &Hooks, group: &CstObject, handler: &CstObject) -> Vec<HookIssue> {
     let mut doubts = Vec::new();
     let matcher = text_of(group, "matcher").unwrap_or_default();
     if !EVERY.contains(&matcher.as_str()) {
-        doubts.push(Doubt::Narrow { matcher });
+        doubts.push(HookIssue::Narrow { matcher });
     }
     if let Some(condition) = text_of(handler, "if") {
-        doubts.push(Doubt::Conditional { condition });
+        doubts.push(HookIssue::Conditional { condition });
     }
     if text_of(handler, "type").is_some_and(|kind| kind != "command") {
-        doubts.push(Doubt::NoCommand);
+        doubts.push(HookIssue::NoCommand);
     }
     let value = |name: &str| last(handler, name).and_then(|property| property.value());
     let is_async = value("async").and_then(|value| value.as_boolean_lit());
     if is_async.is_some_and(|is_async| is_async.value()) {
-        doubts.push(Doubt::NotWaitedFor);
+        doubts.push(HookIssue::NotWaitedFor);
     }
     if let Some(timeout) = value("timeout").and_then(|value| value.as_number_lit()) {
         let timeout = timeout.to_string();
@@ -357,7 +358,7 @@ fn of_entry(hooks: &Hooks, group: &CstObject, handler: &CstObject) -> Vec<Doubt>
         };
         let waits = timeout.parse::<f64>().map(|timeout| timeout / unit);
         if waits.is_ok_and(|seconds| seconds < LEAST_WAIT) {
-            doubts.push(Doubt::Impatient { timeout });
+            doubts.push(HookIssue::Impatient { timeout });
         }
     }
     doubts

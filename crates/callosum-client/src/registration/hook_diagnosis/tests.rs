@@ -15,7 +15,7 @@ fn entry(matcher: &str, more: &str) -> String {
     )
 }
 
-fn of(text: &str) -> Vec<Doubt> {
+fn of(text: &str) -> Vec<HookIssue> {
     of_entries("claude", &hooks(Dialect::Claude), text)
 }
 
@@ -29,25 +29,31 @@ fn an_entry_that_is_asked_too_seldom_is_doubted() {
         (entry(".*", ""), None),
         (
             entry("Bash|Write", ""),
-            Some(Doubt::Narrow {
+            Some(HookIssue::Narrow {
                 matcher: "Bash|Write".to_owned(),
             }),
         ),
-        (entry("*", ", \"async\": true"), Some(Doubt::NotWaitedFor)),
+        (
+            entry("*", ", \"async\": true"),
+            Some(HookIssue::NotWaitedFor),
+        ),
         (entry("*", ", \"async\": false"), None),
         (
             entry("*", ", \"timeout\": 2"),
-            Some(Doubt::Impatient {
+            Some(HookIssue::Impatient {
                 timeout: "2".to_owned(),
             }),
         ),
         (
             entry("*", ", \"if\": \"Bash(git *)\""),
-            Some(Doubt::Conditional {
+            Some(HookIssue::Conditional {
                 condition: "Bash(git *)".to_owned(),
             }),
         ),
-        (entry("*", ", \"type\": \"http\""), Some(Doubt::NoCommand)),
+        (
+            entry("*", ", \"type\": \"http\""),
+            Some(HookIssue::NoCommand),
+        ),
     ] {
         let found = of(&settings(entry.clone()));
         assert_eq!(found, Vec::from_iter(expected), "{entry}");
@@ -59,7 +65,7 @@ fn an_entry_that_is_asked_too_seldom_is_doubted() {
                   \"command\": \"callosum hook gemini pre-tool-use\"}]}]}}";
     let found = of_entries("gemini", &hooks(Dialect::Gemini), gemini);
     let timeout = "900".to_owned();
-    assert_eq!(found, [Doubt::Impatient { timeout }]);
+    assert_eq!(found, [HookIssue::Impatient { timeout }]);
 }
 
 /// CAKE-ADP-1: of a key that is there twice a client takes the last.
@@ -68,7 +74,7 @@ fn a_key_that_is_there_twice_may_hide_the_entry() {
     let ours = format!("{{\"PreToolUse\": [{}]}}", entry("*", ""));
     let twice = |key: &str, hides| {
         let key = key.to_owned();
-        vec![Doubt::Twice { key, hides }]
+        vec![HookIssue::Twice { key, hides }]
     };
     let text = format!("{{\"hooks\": {ours}, \"hooks\": {{}}}}");
     assert_eq!(of(&text), twice("hooks", true));
@@ -86,7 +92,7 @@ fn a_key_that_is_there_twice_may_hide_the_entry() {
 fn switches_of_clients_turn_all_hooks_off() {
     let off = |key: &str, value| {
         let key = key.to_owned();
-        Doubt::Off { key, value }
+        HookIssue::Off { key, value }
     };
     let all = "{\"disableAllHooks\": true}";
     let config = "{\"hooksConfig\": {\"enabled\": false}}";
@@ -105,14 +111,14 @@ fn switches_of_clients_turn_all_hooks_off() {
         (
             "gemini",
             "{\"hooksConfig\": {\"disabled\": [\"other\", \"callosum\"]}}",
-            Some(Doubt::OffByName {
+            Some(HookIssue::OffByName {
                 key: "hooksConfig.disabled".to_owned(),
             }),
         ),
         (
             "claude",
             "{\"allowManagedHooksOnly\": true}",
-            Some(Doubt::ManagedOnly {
+            Some(HookIssue::ManagedOnly {
                 key: "allowManagedHooksOnly".to_owned(),
             }),
         ),

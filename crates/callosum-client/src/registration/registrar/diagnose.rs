@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use callosum_agents::client::Client;
 
-use super::{Place, RegisterError, Registrar, Scope, settings};
+use super::{RegisterError, Registrar, Scope, SettingsFile, settings};
 use crate::registration::{
     codex,
-    hook_diagnosis::{self, Doubt},
+    hook_diagnosis::{self, HookIssue},
     hook_entry,
 };
 
@@ -21,9 +21,9 @@ impl Registrar {
     /// Settings that are missing or cannot be read are ignored.
     pub fn doubts(
         &self,
-        place: &Place,
+        place: &SettingsFile,
         own: &Path,
-    ) -> Result<Vec<(PathBuf, Doubt)>, RegisterError> {
+    ) -> Result<Vec<(PathBuf, HookIssue)>, RegisterError> {
         let path = self.resolved(&place.path);
         let Some(text) = self.text(place, &path)? else {
             return Ok(Vec::new());
@@ -39,7 +39,7 @@ impl Registrar {
             let file = files[at].clone();
             let is_managed = MANAGED.iter().any(|folder| file.starts_with(folder));
             // Clients read that one there alone.
-            if is_managed || !matches!(doubt, Doubt::ManagedOnly { .. }) {
+            if is_managed || !matches!(doubt, HookIssue::ManagedOnly { .. }) {
                 doubts.push((file, doubt));
             }
         }
@@ -63,7 +63,7 @@ impl Registrar {
                 let roots: Vec<&Path> = roots.into_iter().flatten().collect();
                 if !codex::trusts_project(&content, &roots) {
                     let project = self.root.display().to_string();
-                    doubts.push((file.clone(), Doubt::ProjectNotTrusted { project }));
+                    doubts.push((file.clone(), HookIssue::ProjectNotTrusted { project }));
                 }
             }
             let standing = hook_entry::standing(&text, place.hooks.before_tool, client)
@@ -74,7 +74,7 @@ impl Registrar {
             };
             if standing.iter().any(is_off) {
                 let key = "hooks.state".to_owned();
-                doubts.push((file, Doubt::OffByName { key }));
+                doubts.push((file, HookIssue::OffByName { key }));
             }
         }
         Ok(doubts)
@@ -82,7 +82,7 @@ impl Registrar {
 
     /// The doubt that a person has not trusted the project, where its own settings name the hook, and the file that would say
     /// so.
-    fn untrusted_folder(&self, place: &Place, own: &Path) -> Option<(PathBuf, Doubt)> {
+    fn untrusted_folder(&self, place: &SettingsFile, own: &Path) -> Option<(PathBuf, HookIssue)> {
         if place.scope != Scope::Project {
             return None;
         }
@@ -115,7 +115,7 @@ impl Registrar {
             _ => return None,
         };
         let project = self.root.display().to_string();
-        (!is_trusted).then_some((file, Doubt::FolderNotTrusted { project }))
+        (!is_trusted).then_some((file, HookIssue::FolderNotTrusted { project }))
     }
 
     /// Returns the main tree of the repository, if the project is a linked worktree: a person has

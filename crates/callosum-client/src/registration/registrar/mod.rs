@@ -15,12 +15,12 @@ use super::{
     clear_override, clear_plugin, codex, context_files,
     hook_entry::{self, Entered, Made, SettingsError},
     servers::{self, Server},
-    settings_backup::{Kept, Memory},
+    settings_backup::{Memory, SettingsBackup},
 };
 
 use self::removal::without;
 
-pub use self::settings_file::{Place, Scope};
+pub use self::settings_file::{Scope, SettingsFile};
 
 /// A change to a settings file, made or planned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +52,7 @@ impl Change {
 
 /// Whether files are written, or only the changes are reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Doing {
+pub enum ApplyMode {
     /// Writes the settings file.
     Write,
     /// Reports what would be written.
@@ -61,7 +61,7 @@ pub enum Doing {
 
 /// The gate that decides before a context is cleared.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum WhoIsAsked {
+pub enum ClearGate {
     /// A plugin, which asks this program.
     Plugin(String),
     /// A hook, of a command that takes the place of the client's own.
@@ -134,7 +134,7 @@ pub struct Registrar {
     /// The tree of the project.
     root: PathBuf,
     /// The gate before a clear, if wanted.
-    gate: Option<WhoIsAsked>,
+    gate: Option<ClearGate>,
 }
 
 impl Registrar {
@@ -154,7 +154,7 @@ impl Registrar {
 
     /// Returns a registrar that also sets up a gate before a clear, for clients that support one.
     #[must_use]
-    pub fn with_gate(self, asked: WhoIsAsked) -> Self {
+    pub fn with_gate(self, asked: ClearGate) -> Self {
         Self {
             gate: Some(asked),
             ..self
@@ -162,13 +162,13 @@ impl Registrar {
     }
 
     /// Writes the files of the gate before a clear.
-    fn write_gate(&self, place: &Place, path: &Path) -> Result<(), RegisterError> {
+    fn write_gate(&self, place: &SettingsFile, path: &Path) -> Result<(), RegisterError> {
         match &self.gate {
-            Some(WhoIsAsked::Plugin(program)) if place.hooks.gate.is_some() => {
+            Some(ClearGate::Plugin(program)) if place.hooks.gate.is_some() => {
                 self.disk.create_private_dir(&self.memory.folder)?;
                 clear_plugin::write(&self.disk, &self.gate_folder(), program)?;
             }
-            Some(WhoIsAsked::Shadow)
+            Some(ClearGate::Shadow)
                 if place.hooks.typed.is_some() && !clear_override::write(&self.disk, path)? =>
             {
                 return Err(RegisterError::Shadowed {
@@ -186,7 +186,7 @@ impl Registrar {
     }
 
     /// Whether a client's settings name the gate, and no one has switched it off.
-    pub fn has_gate(&self, place: &Place) -> Result<bool, RegisterError> {
+    pub fn has_gate(&self, place: &SettingsFile) -> Result<bool, RegisterError> {
         let Some(text) = self.text(place, &self.resolved(&place.path))? else {
             return Ok(false);
         };
@@ -201,16 +201,16 @@ impl Registrar {
     /// Returns the settings with all that belongs into them; `None` if it is there already.
     fn entered(
         &self,
-        place: &Place,
+        place: &SettingsFile,
         text: &str,
         command: &str,
     ) -> Result<Option<Entered>, SettingsError> {
         let (hooks, program) = (&place.hooks, place.client.program);
         let hooks = match &self.gate {
-            Some(WhoIsAsked::Plugin(_)) if hooks.gate.is_some() => {
+            Some(ClearGate::Plugin(_)) if hooks.gate.is_some() => {
                 hook_entry::enter(text, hooks, program, command)?
             }
-            Some(WhoIsAsked::Shadow) => {
+            Some(ClearGate::Shadow) => {
                 return hook_entry::enter_with_typed(text, hooks, program, command);
             }
             _ => return hook_entry::enter(text, hooks, program, command),
@@ -228,13 +228,13 @@ impl Registrar {
 
     /// Returns the place of a client's settings; `own` is its own folder. `None` if it has no
     /// hooks.
-    pub fn place(&self, client: &'static Client, scope: Scope, own: &Path) -> Option<Place> {
+    pub fn place(&self, client: &'static Client, scope: Scope, own: &Path) -> Option<SettingsFile> {
         let hooks = client.hooks?;
         let path = match scope {
             Scope::User => own.join(hooks.user),
             Scope::Project => self.root.join(hooks.project),
         };
-        Some(Place {
+        Some(SettingsFile {
             client,
             hooks,
             scope,
@@ -249,9 +249,9 @@ impl Registrar {
         client: &'static Client,
         scope: Scope,
         (own, moved): (&Path, bool),
-    ) -> Option<Place> {
+    ) -> Option<SettingsFile> {
         let servers = client.tool_servers?;
-        Some(Place {
+        Some(SettingsFile {
             path: match scope {
                 Scope::User => servers.everywhere(own, moved),
                 Scope::Project => self.root.join(servers.project),
@@ -261,7 +261,7 @@ impl Registrar {
     }
 
     /// The program of our server of tools that a client's settings name.
-    pub fn server(&self, place: &Place) -> Result<Option<String>, RegisterError> {
+    pub fn server(&self, place: &SettingsFile) -> Result<Option<String>, RegisterError> {
         let path = self.resolved(&place.path);
         let Some(text) = self.text(place, &path)? else {
             return Ok(None);
@@ -272,9 +272,9 @@ impl Registrar {
     /// Puts our server of tools into the settings, as [`register`](Self::register) does our hooks.
     pub fn register_server(
         &self,
-        place: &Place,
+        place: &SettingsFile,
         server: &Server,
-        doing: Doing,
+        doing: ApplyMode,
     ) -> Result<Change, RegisterError> {
         let path = self.checked(place)?;
         let before = self.text(place, &path)?;
@@ -286,7 +286,10 @@ impl Registrar {
     }
 
     /// Returns the files with instructions that a client's settings name; `None` if they name none.
-    pub fn context_files(&self, place: &Place) -> Result<Option<Vec<String>>, RegisterError> {
+    pub fn context_files(
+        &self,
+        place: &SettingsFile,
+    ) -> Result<Option<Vec<String>>, RegisterError> {
         let Some(text) = self.text(place, &self.resolved(&place.path))? else {
             return Ok(None);
         };
@@ -297,9 +300,9 @@ impl Registrar {
     /// [`register`](Self::register) enters our hooks.
     pub fn register_context_files(
         &self,
-        place: &Place,
+        place: &SettingsFile,
         own: &str,
-        doing: Doing,
+        doing: ApplyMode,
     ) -> Result<Change, RegisterError> {
         let path = self.checked(place)?;
         let before = self.text(place, &path)?;
@@ -312,7 +315,7 @@ impl Registrar {
 
     /// The places whose files are remembered and are none of these: other projects' settings, and
     /// those of a client's folder that has moved.
-    pub fn remembered(&self, beside: &[Place]) -> Result<Vec<Place>, DiskError> {
+    pub fn remembered(&self, beside: &[SettingsFile]) -> Result<Vec<SettingsFile>, DiskError> {
         let clients = callosum_agents::output_format::Dialect::ALL
             .into_iter()
             .filter_map(Client::of);
@@ -326,7 +329,7 @@ impl Registrar {
             };
             let mut paths = beside.iter().map(|place| self.resolved(&place.path));
             if !paths.any(|path| path == kept.path) {
-                places.push(Place {
+                places.push(SettingsFile {
                     client,
                     hooks,
                     scope: Scope::User,
@@ -338,12 +341,16 @@ impl Registrar {
     }
 
     /// The commands of ours that a client's settings name for what happens before a tool.
-    pub fn commands(&self, place: &Place) -> Result<Vec<String>, RegisterError> {
+    pub fn commands(&self, place: &SettingsFile) -> Result<Vec<String>, RegisterError> {
         self.commands_for(place, place.hooks.before_tool)
     }
 
     /// The commands of ours that a client's settings name for an event.
-    pub fn commands_for(&self, place: &Place, event: &str) -> Result<Vec<String>, RegisterError> {
+    pub fn commands_for(
+        &self,
+        place: &SettingsFile,
+        event: &str,
+    ) -> Result<Vec<String>, RegisterError> {
         let Some(text) = self.text(place, &self.resolved(&place.path))? else {
             return Ok(Vec::new());
         };
@@ -356,7 +363,7 @@ impl Registrar {
     /// names none of ours.
     pub fn trust(
         &self,
-        place: &Place,
+        place: &SettingsFile,
         own: &Path,
         events: &[&str],
     ) -> Result<Option<codex::Trust>, RegisterError> {
@@ -397,7 +404,7 @@ impl Registrar {
     }
 
     /// Whether the client's own settings name hooks in addition to those of the place.
-    pub fn has_others(&self, place: &Place, own: &Path) -> Result<bool, DiskError> {
+    pub fn has_others(&self, place: &SettingsFile, own: &Path) -> Result<bool, DiskError> {
         if place.client.hooks_to_trust.is_none() {
             return Ok(false);
         }
@@ -413,16 +420,16 @@ impl Registrar {
     /// home.
     pub fn register(
         &self,
-        place: &Place,
+        place: &SettingsFile,
         command: &str,
-        doing: Doing,
+        doing: ApplyMode,
     ) -> Result<Change, RegisterError> {
         let path = self.checked(place)?;
         let before = self.text(place, &path)?;
         let text = before.as_deref().unwrap_or_default();
         let entered = self.entered(place, text, command);
         let entered = entered.map_err(|source| settings(place, source))?;
-        if doing == Doing::Write {
+        if doing == ApplyMode::Write {
             self.sweep(&path)?;
             self.write_gate(place, &path)?;
         }
@@ -435,12 +442,12 @@ impl Registrar {
     /// Writes settings with an entry of ours, and remembers the earlier content.
     fn put_in(
         &self,
-        place: &Place,
+        place: &SettingsFile,
         (path, before): (&Path, Option<String>),
         Entered { text, made }: Entered,
-        doing: Doing,
+        doing: ApplyMode,
     ) -> Result<Change, RegisterError> {
-        if doing == Doing::Tell {
+        if doing == ApplyMode::Tell {
             return Ok(Change::Registered);
         }
         let made_folder = match path.parent() {
@@ -472,13 +479,13 @@ impl Registrar {
             kept.made_hooks |= made.hooks;
             self.memory.note(&kept)?;
         } else {
-            let kept = Kept {
+            let kept = SettingsBackup {
                 existed: before.is_some(),
                 made_folder,
                 made_events: made.events,
                 made_hooks: made.hooks,
                 made_keys: made.keys,
-                ..Kept::new(place.client.program, path, text.as_bytes())
+                ..SettingsBackup::new(place.client.program, path, text.as_bytes())
             };
             self.memory
                 .keep(&kept, before.as_deref().map(str::as_bytes))?;
@@ -502,7 +509,7 @@ impl Registrar {
     }
 
     /// The file to be written. In a cloned repository a link must not lead out of it.
-    fn checked(&self, place: &Place) -> Result<PathBuf, RegisterError> {
+    fn checked(&self, place: &SettingsFile) -> Result<PathBuf, RegisterError> {
         let path = self.resolved(&place.path);
         let is_dangling = path == place.path && self.is_link(&path)?;
         let leads_out = place.scope == Scope::Project && !path.starts_with(&self.root);
@@ -531,7 +538,7 @@ impl Registrar {
         Ok(found.is_some_and(|found| found.kind == callosum_host::disk::EntryKind::Link))
     }
 
-    fn text(&self, place: &Place, path: &Path) -> Result<Option<String>, RegisterError> {
+    fn text(&self, place: &SettingsFile, path: &Path) -> Result<Option<String>, RegisterError> {
         let Some(bytes) = self.disk.read_if_there(path)? else {
             return Ok(None);
         };
@@ -542,7 +549,7 @@ impl Registrar {
     }
 }
 
-fn settings(place: &Place, source: SettingsError) -> RegisterError {
+fn settings(place: &SettingsFile, source: SettingsError) -> RegisterError {
     RegisterError::Settings {
         path: place.path.clone(),
         source,

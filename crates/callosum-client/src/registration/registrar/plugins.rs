@@ -4,8 +4,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Change, Doing, RegisterError, Registrar, Scope};
-use crate::registration::{hook_entry::is_ours, settings_backup::Kept};
+use super::{ApplyMode, Change, RegisterError, Registrar, Scope};
+use crate::registration::{hook_entry::is_ours, settings_backup::SettingsBackup};
 
 /// The client.
 const CLIENT: &str = "opencode";
@@ -43,7 +43,7 @@ impl Registrar {
         path: &Path,
         scope: Scope,
         command: &str,
-        doing: Doing,
+        doing: ApplyMode,
     ) -> Result<Change, RegisterError> {
         let path = &self.checked_plugin(path, scope)?;
         let before = self.disk.read_if_there(path)?;
@@ -57,16 +57,16 @@ impl Registrar {
         if before.as_deref() == Some(text.as_bytes()) {
             return Ok(Change::Unchanged);
         }
-        if doing == Doing::Write {
+        if doing == ApplyMode::Write {
             let known = self.memory.of(path)?;
             let made_folder = match path.parent() {
                 Some(folder) => self.disk.create_dir_all(folder)?,
                 None => false,
             };
-            let kept = Kept {
+            let kept = SettingsBackup {
                 existed: false,
                 made_folder: made_folder || known.is_some_and(|known| known.made_folder),
-                ..Kept::new(CLIENT, path, text.as_bytes())
+                ..SettingsBackup::new(CLIENT, path, text.as_bytes())
             };
             self.memory.keep(&kept, None)?;
             self.disk.replace(path, text.as_bytes(), 0o644)?;
@@ -79,14 +79,14 @@ impl Registrar {
         &self,
         path: &Path,
         scope: Scope,
-        doing: Doing,
+        doing: ApplyMode,
     ) -> Result<Change, RegisterError> {
         let path = &self.checked_plugin(path, scope)?;
         let bytes = self.disk.read_if_there(path)?;
         if !bytes.as_deref().is_some_and(is_plugin) {
             return Ok(Change::Absent);
         }
-        if doing == Doing::Write {
+        if doing == ApplyMode::Write {
             let kept = self.memory.of(path)?;
             self.disk.remove_file(path)?;
             let made_folder = kept.is_some_and(|kept| kept.made_folder);
@@ -181,7 +181,7 @@ mod tests {
         for scope in [Scope::User, Scope::Project] {
             let path = registrar.plugin(scope, &own);
             let register = |command| {
-                let change = registrar.register_plugin(&path, scope, command, Doing::Write);
+                let change = registrar.register_plugin(&path, scope, command, ApplyMode::Write);
                 change.unwrap()
             };
             let command = "'/opt/my tools/callosum' hook opencode";
@@ -190,7 +190,7 @@ mod tests {
             let found = registrar.plugin_command(&path).unwrap().unwrap();
             assert_eq!(found, format!("{command} {EVENT}"));
             assert_eq!(register("callosum hook opencode"), Change::Registered);
-            let removed = registrar.unregister_plugin(&path, scope, Doing::Write);
+            let removed = registrar.unregister_plugin(&path, scope, ApplyMode::Write);
             assert_eq!(removed.unwrap(), Change::Restored);
             assert!(!disk.exists(path.parent().unwrap()).unwrap());
             assert_eq!(registrar.plugin_command(&path).unwrap(), None);
@@ -207,10 +207,14 @@ mod tests {
         disk.create_dir_all(path.parent().unwrap()).unwrap();
         disk.replace(&path, b"export const Mine = 1\n", 0o644)
             .unwrap();
-        let refused =
-            registrar.register_plugin(&path, Scope::User, "callosum hook opencode", Doing::Write);
+        let refused = registrar.register_plugin(
+            &path,
+            Scope::User,
+            "callosum hook opencode",
+            ApplyMode::Write,
+        );
         assert!(matches!(refused, Err(RegisterError::NotOurs { .. })));
-        let absent = registrar.unregister_plugin(&path, Scope::User, Doing::Write);
+        let absent = registrar.unregister_plugin(&path, Scope::User, ApplyMode::Write);
         assert_eq!(absent.unwrap(), Change::Absent);
         assert_eq!(disk.read(&path).unwrap(), b"export const Mine = 1\n");
     }
@@ -228,7 +232,7 @@ mod tests {
             &path,
             Scope::Project,
             "callosum hook opencode",
-            Doing::Write,
+            ApplyMode::Write,
         );
         assert!(matches!(refused, Err(RegisterError::LeadsOut { .. })));
         assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 0);

@@ -7,23 +7,27 @@ use callosum_host::DiskError;
 use callosum_ledger::Checksum;
 use std::path::Path;
 
-use super::{Change, Doing, Place, RegisterError, Registrar, settings};
+use super::{ApplyMode, Change, RegisterError, Registrar, SettingsFile, settings};
 use crate::registration::{
     clear_override, clear_plugin, context_files,
     hook_entry::{self, Made},
     merge,
     servers::{self, Server},
-    settings_backup::Kept,
+    settings_backup::SettingsBackup,
 };
 
 impl Registrar {
     /// Takes every entry of ours out of the settings. The files of the gate go with the last of them.
-    pub fn unregister(&self, place: &Place, doing: Doing) -> Result<Change, RegisterError> {
+    pub fn unregister(
+        &self,
+        place: &SettingsFile,
+        doing: ApplyMode,
+    ) -> Result<Change, RegisterError> {
         let change = self.take_out(place, doing)?;
-        if doing == Doing::Write && place.hooks.typed.is_some() {
+        if doing == ApplyMode::Write && place.hooks.typed.is_some() {
             clear_override::remove(&self.disk, &self.resolved(&place.path))?;
         }
-        if doing == Doing::Write && place.hooks.gate.is_some() {
+        if doing == ApplyMode::Write && place.hooks.gate.is_some() {
             let mut left = self.memory.all()?.into_iter();
             if !left.any(|kept| kept.client == place.client.program) {
                 clear_plugin::remove_files(&self.disk, &self.gate_folder())?;
@@ -40,13 +44,13 @@ impl Registrar {
         clear_plugin::forget(&self.disk, own, &self.gate_folder())
     }
 
-    fn take_out(&self, place: &Place, doing: Doing) -> Result<Change, RegisterError> {
+    fn take_out(&self, place: &SettingsFile, doing: ApplyMode) -> Result<Change, RegisterError> {
         let path = self.checked(place)?;
-        if doing == Doing::Write {
+        if doing == ApplyMode::Write {
             self.sweep(&path)?;
         }
         let Some(text) = self.text(place, &path)? else {
-            if doing == Doing::Write {
+            if doing == ApplyMode::Write {
                 self.memory.forget(&path)?;
             }
             return Ok(Change::Absent);
@@ -58,7 +62,7 @@ impl Registrar {
         if let Some(kept) = left {
             let before = self.memory.content(&path)?;
             if !kept.existed || before.is_some() {
-                if doing == Doing::Write {
+                if doing == ApplyMode::Write {
                     self.put_back(kept, before.as_deref())?;
                 }
                 return Ok(Change::Restored);
@@ -75,7 +79,7 @@ impl Registrar {
         } else {
             Change::Absent
         };
-        if doing == Doing::Write {
+        if doing == ApplyMode::Write {
             if let Some(mut without) = without {
                 if let Some(kept) = &kept {
                     let exact = self.taken_back(place, kept, &text, &without)?;
@@ -92,8 +96,8 @@ impl Registrar {
     /// same as `without`, which is made by structure.
     fn taken_back(
         &self,
-        place: &Place,
-        kept: &Kept,
+        place: &SettingsFile,
+        kept: &SettingsBackup,
         text: &str,
         without: &str,
     ) -> Result<Option<String>, DiskError> {
@@ -142,7 +146,7 @@ impl Registrar {
         Ok(merged())
     }
 
-    fn put_back(&self, kept: &Kept, before: Option<&[u8]>) -> Result<(), DiskError> {
+    fn put_back(&self, kept: &SettingsBackup, before: Option<&[u8]>) -> Result<(), DiskError> {
         let path = &kept.path;
         if let Some(before) = before.filter(|_| kept.existed) {
             self.disk.rewrite(path, before, 0o600)?;
@@ -159,7 +163,7 @@ impl Registrar {
 
 /// Returns settings without our entries, by their structure; `None` if there are none.
 pub(super) fn without(
-    place: &Place,
+    place: &SettingsFile,
     path: &Path,
     text: &str,
     made: &Made,

@@ -1,4 +1,4 @@
-//! [`Place`]: a settings file of a client, and whose settings they are.
+//! [`SettingsFile`]: a settings file of a client, and whose settings they are.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ pub enum Scope {
 
 /// A settings file of a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct SettingsFile {
     /// The client whose settings they are.
     pub client: &'static Client,
     /// The form of its hooks.

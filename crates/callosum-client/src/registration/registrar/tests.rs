@@ -25,29 +25,29 @@ impl Ground {
         }
     }
 
-    fn place(&self, scope: Scope) -> Place {
+    fn place(&self, scope: Scope) -> SettingsFile {
         let client = Client::of(Dialect::Claude).unwrap();
         let own = self.top.join("home/.claude");
         self.registrar.place(client, scope, &own).unwrap()
     }
 
-    fn register(&self, place: &Place) -> Change {
+    fn register(&self, place: &SettingsFile) -> Change {
         let command = "/opt/callosum hook claude";
-        let registered = self.registrar.register(place, command, Doing::Write);
+        let registered = self.registrar.register(place, command, ApplyMode::Write);
         registered.unwrap()
     }
 
-    fn unregister(&self, place: &Place) -> Change {
-        self.registrar.unregister(place, Doing::Write).unwrap()
+    fn unregister(&self, place: &SettingsFile) -> Change {
+        self.registrar.unregister(place, ApplyMode::Write).unwrap()
     }
 
-    fn write(place: &Place, text: &str) {
+    fn write(place: &SettingsFile, text: &str) {
         let disk = Disk::real();
         disk.create_dir_all(place.path.parent().unwrap()).unwrap();
         disk.replace(&place.path, text.as_bytes(), 0o644).unwrap();
     }
 
-    fn text(place: &Place) -> Option<String> {
+    fn text(place: &SettingsFile) -> Option<String> {
         let bytes = Disk::real().read_if_there(&place.path).unwrap();
         bytes.map(|bytes| String::from_utf8(bytes).unwrap())
     }
@@ -74,7 +74,7 @@ fn settings_are_afterwards_what_they_were() {
         let moved = "/usr/bin/callosum hook claude";
         ground
             .registrar
-            .register(&place, moved, Doing::Write)
+            .register(&place, moved, ApplyMode::Write)
             .unwrap();
         let commands = ground.registrar.commands(&place).unwrap();
         assert_eq!(commands, [format!("{moved} pre-tool-use")]);
@@ -198,8 +198,8 @@ fn what_was_changed_meanwhile_stays() {
 #[test]
 fn what_was_changed_meanwhile_stays_where_a_clear_is_gated() {
     for asked in [
-        WhoIsAsked::Plugin("/opt/callosum".to_owned()),
-        WhoIsAsked::Shadow,
+        ClearGate::Plugin("/opt/callosum".to_owned()),
+        ClearGate::Shadow,
     ] {
         let ground = Ground::new();
         let registrar = ground.registrar.clone().with_gate(asked);
@@ -207,7 +207,9 @@ fn what_was_changed_meanwhile_stays_where_a_clear_is_gated() {
         let before = "{ // mine\n\t\"a\" :1,\n \"hooks\":{ \"Stop\":[ ] } }";
         Ground::write(&place, before);
         let command = "/opt/callosum hook claude";
-        registrar.register(&place, command, Doing::Write).unwrap();
+        registrar
+            .register(&place, command, ApplyMode::Write)
+            .unwrap();
         let text = Ground::text(&place).unwrap();
         Ground::write(&place, &text.replace("// mine", "// yours"));
         assert_eq!(ground.unregister(&place), Change::Removed);
@@ -220,7 +222,10 @@ fn what_was_changed_meanwhile_stays_where_a_clear_is_gated() {
 fn telling_what_would_be_done_writes_nothing() {
     let ground = Ground::new();
     let place = ground.place(Scope::User);
-    let change = ground.registrar.register(&place, "x", Doing::Tell).unwrap();
+    let change = ground
+        .registrar
+        .register(&place, "x", ApplyMode::Tell)
+        .unwrap();
     assert_eq!(change, Change::Registered);
     assert_eq!(Disk::real().list_dir(&ground.top).unwrap().len(), 1);
 }
@@ -235,7 +240,7 @@ fn a_users_link_is_written_through_and_a_projects_is_not() {
         let place = ground.place(scope);
         disk.create_dir_all(place.path.parent().unwrap()).unwrap();
         std::os::unix::fs::symlink(&target, &place.path).unwrap();
-        let registered = ground.registrar.register(&place, "x", Doing::Write);
+        let registered = ground.registrar.register(&place, "x", ApplyMode::Write);
         match scope {
             Scope::User => {
                 assert_eq!(registered.unwrap(), Change::Registered);
@@ -294,7 +299,7 @@ fn a_users_broken_link_is_reported() {
     std::os::unix::fs::symlink("/no/such/file", &place.path).unwrap();
     let refused = ground
         .registrar
-        .register(&place, "x", Doing::Write)
+        .register(&place, "x", ApplyMode::Write)
         .unwrap_err();
     assert!(
         matches!(refused, RegisterError::LeadsNowhere { .. }),

@@ -9,7 +9,7 @@ use crate::delegation::{
     decision::{DelegationPlan, Why, millionths},
     flight::{Flight, Nesting, Verdict},
     offer::Offer,
-    scorer::{Ask, Candidate, Score, rank, unit},
+    scorer::{Candidate, Score, ScorerInput, rank, unit},
     stripe::Touch,
     task_hash::spread,
 };
@@ -185,7 +185,7 @@ impl Engine {
     fn scores(&self, call: &CallContext<'_>, rules: &Rules, offers: &[Offer]) -> Vec<Score> {
         let unlimited = Needs::default();
         let metadata = call.metadata();
-        let ask = Ask {
+        let ask = ScorerInput {
             symbol: self.name(call.key.symbol),
             needs: metadata.map_or(&unlimited, |metadata| &metadata.needs),
             metadata,

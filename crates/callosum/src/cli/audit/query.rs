@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use callosum_app::time_arg::Moment;
+use callosum_app::time_arg::TimeArg;
 use callosum_app::{CommandError, task_prefix};
 use callosum_ledger::{AuditQuery, Event};
 use clap::Args;
@@ -27,11 +27,11 @@ pub(crate) struct QueryArgs {
     #[arg(long)]
     event: Option<Event>,
     /// Only records since TIME: a date, a time (UTC) or an age (30m, 2h, 7d, 2w)
-    #[arg(long, value_name = "TIME", value_parser = Moment::read)]
-    since: Option<Moment>,
+    #[arg(long, value_name = "TIME", value_parser = TimeArg::read)]
+    since: Option<TimeArg>,
     /// Only records until TIME, in the same formats
-    #[arg(long, value_name = "TIME", value_parser = Moment::read)]
-    until: Option<Moment>,
+    #[arg(long, value_name = "TIME", value_parser = TimeArg::read)]
+    until: Option<TimeArg>,
     /// Print at most N records
     #[arg(short = 'n', long, value_name = "N", default_value_t = 1000)]
     limit: usize,

@@ -20,7 +20,7 @@ use callosum_app::delegate::{delegate, dollars};
 use callosum_app::json_error::ErrorOutput;
 use callosum_app::time_span::{any_span, time_span};
 use callosum_app::{CommandError, Exit};
-use callosum_arbiter::{Kind, Mode, Priority, Share, kind_name};
+use callosum_arbiter::{Fraction, Kind, Mode, Priority, kind_name};
 use clap::{Args, Parser, ValueEnum};
 
 use self::render::tell;
@@ -75,7 +75,7 @@ pub(crate) struct DelegateArgs {
     priority: Option<PriorityArg>,
     /// Reject answers when fewer than this share of their citations are valid (0 to 1)
     #[arg(long, value_name = "SHARE")]
-    require_citations: Option<Share>,
+    require_citations: Option<Fraction>,
     /// Print at most about N tokens; the ledger keeps the full answer
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(LEAST_BUDGET..))]
     budget: Option<u64>,

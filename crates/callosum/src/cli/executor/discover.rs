@@ -6,7 +6,7 @@ use callosum_agents::discover::{find_in_path, undecided};
 use callosum_agents::registry::Status;
 use callosum_app::executor::check::enter;
 use callosum_app::executor::discover::{
-    DiscoverOutput, Found, FoundOutput, listening, servers, take_in, take_in_server,
+    DiscoverOutput, Discovery, FoundOutput, listening, servers, take_in, take_in_server,
 };
 use callosum_app::executor::list::next_line;
 use callosum_app::executor_pool::Roster;
@@ -65,7 +65,7 @@ fn shake_hands_with_new(
     context: &Context,
     ledger: &Ledger,
     roster: &mut Roster<'_>,
-    found: Vec<Found>,
+    found: Vec<Discovery>,
 ) -> Result<Vec<FoundOutput>, CommandError> {
     let entries = found.iter().filter_map(|found| found.entry.as_ref());
     // What a person has to say, no handshake can.
@@ -74,7 +74,7 @@ fn shake_hands_with_new(
         .into_iter()
         .peekable();
     let mut outputs = Vec::new();
-    for Found { mut output, entry } in found {
+    for Discovery { mut output, entry } in found {
         if let Some(mut executor) = entry {
             if let Some((_, shaken, check)) = shaken.next_if(|(_, it, _)| it.id == executor.id) {
                 executor = shaken;

@@ -8,7 +8,7 @@ use callosum_app::goal::trail::{self, GoalRecord, Outcome};
 use callosum_app::goal::{DELIBERATE, Verdict, readable};
 use callosum_app::plan::drive::answers;
 use callosum_app::plan::history;
-use callosum_app::plan::local_run::OwnRun;
+use callosum_app::plan::local_run::LocalRun;
 use callosum_app::plan::render::RunFailureOutput;
 use callosum_app::plan::source::Source;
 use callosum_app::{CommandError, Exit};
@@ -99,7 +99,7 @@ impl Way<'_> {
         let next = verdict.next_run.as_deref().unwrap_or_default();
         let next: RunId = next.parse().map_err(CommandError::internal)?;
         // A run that cannot be read was begun, too: to begin it again could repeat its effects.
-        let seals = OwnRun::of(context, &next).seals();
+        let seals = LocalRun::of(context, &next).seals();
         let found = read_run(&history::reader(context), &next, seals);
         let failed = if matches!(found, Ok(None)) {
             self.approve(&format!("callosum do --resume {id}"), verdict.is_accepted)?;

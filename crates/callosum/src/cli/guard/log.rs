@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use callosum_app::guard::log::{MOST_LACKS, id};
-use callosum_app::time_arg::Moment;
+use callosum_app::time_arg::TimeArg;
 use callosum_app::{CommandError, audit, open_ledger};
 use callosum_evidence::terminal_escape::on_one_line;
 use callosum_host::Disk;
@@ -45,8 +45,8 @@ pub(crate) struct LogArgs {
     #[arg(long, value_name = "RULE")]
     rule: Option<String>,
     /// Only records since TIME: a date, a time (UTC) or an age (30m, 2h, 7d, 2w)
-    #[arg(long, value_name = "TIME", value_parser = Moment::read)]
-    since: Option<Moment>,
+    #[arg(long, value_name = "TIME", value_parser = TimeArg::read)]
+    since: Option<TimeArg>,
     /// Include the machine journal's records about other folders
     #[arg(long)]
     all_projects: bool,

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use callosum_app::guard::log;
 use callosum_app::{CommandError, Exit, audit, open_ledger};
 use callosum_client::intervention;
-use callosum_config::{Environment, Homes, Project, Repositories, Told};
+use callosum_config::{Environment, Homes, Project, ProjectOverrides, Repositories};
 use callosum_host::Disk;
 use callosum_ledger::{AuditPlace, AuditReader, Event, Journal, LedgerPaths, waiting};
 use callosum_metrics::{CakeMetrics, Family, Value};
@@ -63,7 +63,8 @@ impl MachineMetrics {
             if !disk.exists(&root).unwrap_or(true) {
                 continue;
             }
-            let project = Project::load(disk, environment, &root, &Told::default()).ok();
+            let project =
+                Project::load(disk, environment, &root, &ProjectOverrides::default()).ok();
             let project = project.filter(|project| project.roots.state == root);
             let is_read = project.is_some_and(|project| {
                 let paths = project.places.ledger;

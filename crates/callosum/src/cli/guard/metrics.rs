@@ -3,7 +3,7 @@
 //! The use case is [`callosum_app::guard::metrics`].
 
 use callosum_app::guard::metrics::MetricsOutput;
-use callosum_app::time_arg::Moment;
+use callosum_app::time_arg::TimeArg;
 use callosum_app::{CommandError, Exit};
 use callosum_metrics::{CakeMetrics, text};
 use clap::Args;
@@ -24,8 +24,8 @@ Examples:
   $ callosum guard metrics --all-projects")]
 pub(crate) struct MetricsArgs {
     /// Only records since TIME: a date, a time (UTC) or an age (30m, 2h, 7d, 2w)
-    #[arg(long, value_name = "TIME", value_parser = Moment::read)]
-    since: Option<Moment>,
+    #[arg(long, value_name = "TIME", value_parser = TimeArg::read)]
+    since: Option<TimeArg>,
     /// Include the machine journal's records about other folders
     #[arg(long)]
     all_projects: bool,

@@ -12,7 +12,7 @@ use callosum_app::init::render::{by_folder, tell_clients, tell_zones};
 use callosum_app::init::{Created, InitOutput, ROOM_NEEDED, create_files, shown};
 use callosum_app::instructions::InstructionsOutput;
 use callosum_app::{CommandError, Exit, instructions, many, open_ledger, session, zone_report};
-use callosum_client::registration::{Doing, Scope, WhoIsAsked};
+use callosum_client::registration::{ApplyMode, ClearGate, Scope};
 use callosum_host::machine;
 use callosum_session::system::Surveyed;
 use clap::Args;
@@ -196,7 +196,7 @@ fn set_up(
         Created::default()
     };
     session::remember(context);
-    let zones = lay(context, args, parts, Doing::Write)?;
+    let zones = lay(context, args, parts, ApplyMode::Write)?;
     let excluded = if args.share {
         None
     } else {
@@ -221,9 +221,9 @@ fn set_up(
         zones: zone_report::outputs(&zones),
         adopted: created.adopted,
         excluded: excluded.unwrap_or_default(),
-        clients: register(context, args, parts, Doing::Write)?,
-        servers: register_servers(context, args, parts, Doing::Write)?,
-        instructions: instruct(context, args, parts, Doing::Write)?,
+        clients: register(context, args, parts, ApplyMode::Write)?,
+        servers: register_servers(context, args, parts, ApplyMode::Write)?,
+        instructions: instruct(context, args, parts, ApplyMode::Write)?,
         left_out: left_out(context, args, parts.guard),
         dry_run: false,
     };
@@ -276,9 +276,9 @@ fn hidden(parts: Parts, zones: &[Surveyed]) -> Vec<String> {
 fn register_alone(context: &Context, args: &InitArgs, parts: Parts) -> Result<(), CommandError> {
     let output = InitOutput {
         root: context.state().display().to_string(),
-        clients: register(context, args, parts, Doing::Write)?,
-        servers: register_servers(context, args, parts, Doing::Write)?,
-        instructions: instruct(context, args, parts, Doing::Write)?,
+        clients: register(context, args, parts, ApplyMode::Write)?,
+        servers: register_servers(context, args, parts, ApplyMode::Write)?,
+        instructions: instruct(context, args, parts, ApplyMode::Write)?,
         left_out: left_out(context, args, parts.guard),
         ..InitOutput::default()
     };
@@ -316,7 +316,7 @@ fn tell(context: &Context, args: &InitArgs, parts: Parts) -> Result<(), CommandE
             created.push(shown(path, context.state()));
         }
     }
-    let zones = lay(context, args, parts, Doing::Tell)?;
+    let zones = lay(context, args, parts, ApplyMode::Tell)?;
     created.extend(zone_report::created(&zones).map(str::to_owned));
     let output = InitOutput {
         root: context.state().display().to_string(),
@@ -325,9 +325,9 @@ fn tell(context: &Context, args: &InitArgs, parts: Parts) -> Result<(), CommandE
         moved: 0,
         adopted: 0,
         excluded: Vec::new(),
-        clients: register(context, args, parts, Doing::Tell)?,
-        servers: register_servers(context, args, parts, Doing::Tell)?,
-        instructions: instruct(context, args, parts, Doing::Tell)?,
+        clients: register(context, args, parts, ApplyMode::Tell)?,
+        servers: register_servers(context, args, parts, ApplyMode::Tell)?,
+        instructions: instruct(context, args, parts, ApplyMode::Tell)?,
         left_out: left_out(context, args, parts.guard),
         dry_run: true,
     };
@@ -364,7 +364,7 @@ fn lay(
     context: &Context,
     args: &InitArgs,
     parts: Parts,
-    doing: Doing,
+    doing: ApplyMode,
 ) -> Result<Vec<Surveyed>, CommandError> {
     if !parts.sessions {
         return Ok(Vec::new());
@@ -382,13 +382,13 @@ fn instruct(
     context: &Context,
     args: &InitArgs,
     parts: Parts,
-    doing: Doing,
+    doing: ApplyMode,
 ) -> Result<Vec<InstructionsOutput>, CommandError> {
     if !parts.instructions {
         return Ok(Vec::new());
     }
     let (outputs, created) = instructions::enter(context, &wanted(context, args), doing)?;
-    if doing == Doing::Write && !args.share && !created.is_empty() {
+    if doing == ApplyMode::Write && !args.share && !created.is_empty() {
         exclude(context, &created)?;
     }
     Ok(outputs)
@@ -408,7 +408,7 @@ fn register(
     context: &Context,
     args: &InitArgs,
     parts: Parts,
-    doing: Doing,
+    doing: ApplyMode,
 ) -> Result<Vec<ClientOutput>, CommandError> {
     if !parts.guard {
         return Ok(Vec::new());
@@ -425,7 +425,7 @@ fn register(
         .copied()
         .collect();
     client_settings::check_folders(context, &named)?;
-    if doing == Doing::Write && !wanted.is_empty() {
+    if doing == ApplyMode::Write && !wanted.is_empty() {
         // It holds the earlier content of the settings, for its user alone.
         let homes = &context.project.homes;
         homes
@@ -438,9 +438,9 @@ fn register(
             let program = callosum_app::client_settings::own_program()?
                 .display()
                 .to_string();
-            registrar = registrar.with_gate(WhoIsAsked::Plugin(program));
+            registrar = registrar.with_gate(ClearGate::Plugin(program));
         }
-        Gate::Shadow => registrar = registrar.with_gate(WhoIsAsked::Shadow),
+        Gate::Shadow => registrar = registrar.with_gate(ClearGate::Shadow),
         Gate::None => {}
     }
     let mut outputs = Vec::new();
@@ -479,7 +479,7 @@ fn register_servers(
     context: &Context,
     args: &InitArgs,
     parts: Parts,
-    doing: Doing,
+    doing: ApplyMode,
 ) -> Result<Vec<ClientOutput>, CommandError> {
     if !parts.mcp {
         return Ok(Vec::new());

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use callosum_app::ledger::at::explain;
 use callosum_app::ledger::entry;
-use callosum_app::time_arg::Moment;
+use callosum_app::time_arg::TimeArg;
 use callosum_app::{CommandError, Exit, many};
 use callosum_ledger::past;
 use clap::Args;
@@ -30,8 +30,8 @@ Examples:
   $ callosum ledger at 2026-01-02T03:04:05Z --output then.json")]
 pub(crate) struct AtArgs {
     /// Time: a date (its end), a time (UTC) or an age (30m, 2h, 7d, 2w)
-    #[arg(value_name = "TIME", value_parser = Moment::read)]
-    time: Moment,
+    #[arg(value_name = "TIME", value_parser = TimeArg::read)]
+    time: TimeArg,
     /// Write the ledger file that was active then to FILE, which must not exist
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,

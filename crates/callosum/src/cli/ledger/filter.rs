@@ -3,7 +3,7 @@
 //! This file has the part with arguments and output; the rest is [`callosum_app::ledger::filter`].
 
 use callosum_app::ledger::filter::Filter;
-use callosum_app::time_arg::Moment;
+use callosum_app::time_arg::TimeArg;
 use callosum_arbiter::Mode;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -15,11 +15,11 @@ pub(crate) struct FilterArgs {
     #[arg(long, value_name = "ID")]
     executor: Option<String>,
     /// Only entries since TIME: a date, a time (UTC) or an age (30m, 2h, 7d, 2w)
-    #[arg(long, value_name = "TIME", value_parser = Moment::read)]
-    since: Option<Moment>,
+    #[arg(long, value_name = "TIME", value_parser = TimeArg::read)]
+    since: Option<TimeArg>,
     /// Only entries until TIME, in the same formats
-    #[arg(long, value_name = "TIME", value_parser = Moment::read)]
-    until: Option<Moment>,
+    #[arg(long, value_name = "TIME", value_parser = TimeArg::read)]
+    until: Option<TimeArg>,
     /// Only entries with TEXT in summary or metadata, ignoring case
     ///
     /// Metadata includes the prompt and the repository.

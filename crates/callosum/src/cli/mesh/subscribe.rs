@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use callosum_app::mesh::open;
 use callosum_app::mesh::subscribe::{
-    BATCH, FIRST_PAUSE, KEEP, LINES, LONGEST_PAUSE, LOOK, Taken, notice, state_failed,
+    Acceptance, BATCH, FIRST_PAUSE, KEEP, LINES, LONGEST_PAUSE, LOOK, notice, state_failed,
 };
 use callosum_app::mesh::subscription::{MOST_PENDING, Subscription, SubscriptionError};
 use callosum_app::{CommandError, Exit};
@@ -259,12 +259,12 @@ impl Subscriber<'_> {
         self.held = None;
         while let Some(event) = self.own.pending.front().cloned() {
             match self.tell(&event) {
-                Taken::Yes => {}
-                Taken::Never(reason) => {
+                Acceptance::Yes => {}
+                Acceptance::Never(reason) => {
                     let what = format!("an event was not published: {reason}");
                     self.context.report.warn(&what, None);
                 }
-                Taken::Later => {
+                Acceptance::Later => {
                     self.held = Some(Instant::now() + LONGEST_PAUSE.min(Duration::from_secs(1)));
                     return Ok(());
                 }
@@ -309,32 +309,32 @@ impl Subscriber<'_> {
     }
 
     /// Passes an event to the daemon, or to the files if there is none.
-    fn tell(&mut self, event: &Value) -> Taken {
+    fn tell(&mut self, event: &Value) -> Acceptance {
         match hand_in(self.mesh.folder(), event) {
-            Ok((200, _)) => Taken::Yes,
+            Ok((200, _)) => Acceptance::Yes,
             // It took too long to say, for now.
-            Ok((408, _)) => Taken::Later,
+            Ok((408, _)) => Acceptance::Later,
             Ok((400..=413, answer)) => {
                 let reason = answer["error"].as_str().unwrap_or_default();
-                Taken::Never(reason.to_owned())
+                Acceptance::Never(reason.to_owned())
             }
             // Temporarily unable to accept; or gone after it got the event, which it may have
             // processed.
-            Ok(_) => Taken::Later,
+            Ok(_) => Acceptance::Later,
             Err(_) => {
                 let Ok(draft) = Draft::read(event) else {
-                    return Taken::Never("not an event".to_owned());
+                    return Acceptance::Never("not an event".to_owned());
                 };
                 match self.mesh.publish(draft, Durability::Logged) {
-                    Ok(_) => Taken::Yes,
+                    Ok(_) => Acceptance::Yes,
                     Err(
                         error @ (MeshError::Refused(_)
                         | MeshError::Faults(_)
                         | MeshError::Journal(
                             JournalError::Reused { .. } | JournalError::TooLong { .. },
                         )),
-                    ) => Taken::Never(error.to_string()),
-                    Err(_) => Taken::Later,
+                    ) => Acceptance::Never(error.to_string()),
+                    Err(_) => Acceptance::Later,
                 }
             }
         }

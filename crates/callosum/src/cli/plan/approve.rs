@@ -1,7 +1,7 @@
 //! `callosum plan approve`: a person's word on calls that wait for it, and the run gone on with.
 
 use callosum_app::plan::history::call_of;
-use callosum_app::plan::local_run::OwnRun;
+use callosum_app::plan::local_run::LocalRun;
 use callosum_app::{CommandError, Exit};
 use callosum_arbiter::plan_run::{
     CallKey, CallStanding, CallState, Decided, DecisionWord, RunRecord,
@@ -54,7 +54,7 @@ pub(super) fn run(context: &Context, args: &ApproveArgs) -> Result<(), CommandEr
     };
     let keys: Vec<CallKey> = calls.iter().map(|call| call.intended.key).collect();
     if decision == DecisionWord::Approved {
-        OwnRun::of(context, state.run()).approve(keys.iter().copied())?;
+        LocalRun::of(context, state.run()).approve(keys.iter().copied())?;
     }
     let records = keys.into_iter().map(|key| {
         RunRecord::Decided(Decided {

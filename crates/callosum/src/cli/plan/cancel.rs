@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use callosum_app::plan::cancel::PATIENCE;
 use callosum_app::plan::history::{left_of, run_to_end, warn_of_foreign};
-use callosum_app::plan::local_run::OwnRun;
+use callosum_app::plan::local_run::LocalRun;
 use callosum_app::plan::lock::{RunLock, ask_for_end};
 use callosum_app::{CommandError, Exit, open_ledger};
 use callosum_arbiter::plan_run::{
@@ -33,7 +33,7 @@ pub(crate) struct CancelArgs {
 pub(super) fn run(context: &Context, args: &CancelArgs) -> Result<(), CommandError> {
     let run = match args.run.parse::<RunId>() {
         // Where all of its records are gone, there is what this machine keeps of it.
-        Ok(run) if OwnRun::of(context, &run).is_of_here() => run,
+        Ok(run) if LocalRun::of(context, &run).is_of_here() => run,
         _ => run_to_end(context, &args.run)?.state.run().clone(),
     };
     let began = Instant::now();
@@ -52,7 +52,7 @@ pub(super) fn run(context: &Context, args: &CancelArgs) -> Result<(), CommandErr
         }
         thread::sleep(Duration::from_millis(50));
     };
-    let own = OwnRun::of(context, &run);
+    let own = LocalRun::of(context, &run);
     own.refuse_newer()?;
     let Some(read) = left_of(context, &run)? else {
         lock.end();

@@ -9,10 +9,11 @@ use std::thread;
 use callosum_app::capability::outcomes::{OutcomeFile, SeenOutcomes};
 use callosum_app::constitution::governance;
 use callosum_app::plan::drive::{
-    AT_ONCE, CurrentRules, Taken, answers, broken_off, constitution, grant, with_hint_of_provided,
+    AT_ONCE, ClaimedRun, CurrentRules, answers, broken_off, constitution, grant,
+    with_hint_of_provided,
 };
 use callosum_app::plan::history;
-use callosum_app::plan::local_run::OwnRun;
+use callosum_app::plan::local_run::LocalRun;
 use callosum_app::plan::lock::RunLock;
 use callosum_app::plan::provider::providers;
 use callosum_app::plan::render::PlanRunOutput;
@@ -56,7 +57,7 @@ pub(in crate::cli) fn compiled(
 }
 
 /// Takes a run that is there already, so that this process may go on with it.
-pub(in crate::cli) fn take(context: &Context, id: &str) -> Result<Taken, CommandError> {
+pub(in crate::cli) fn take(context: &Context, id: &str) -> Result<ClaimedRun, CommandError> {
     let run = history::run_of(context, id)?.state.run().clone();
     let ledger = open_ledger::open(context)?;
     let Some(lock) = RunLock::take(context, &run)? else {
@@ -80,7 +81,7 @@ pub(in crate::cli) fn take(context: &Context, id: &str) -> Result<Taken, Command
     })?;
     let mut secret = None;
     if state.ended().is_none() {
-        let own = OwnRun::of(context, &run);
+        let own = LocalRun::of(context, &run);
         own.approved(state.started())?;
         if foreign.is_some() && !is_sealed {
             // Where one is gone those that follow from it do not fit, and what it answered would be made again.
@@ -96,14 +97,14 @@ pub(in crate::cli) fn take(context: &Context, id: &str) -> Result<Taken, Command
     // Nothing is recorded any more for a run that is over.
     let journal = match secret {
         Some(secret) => {
-            let tally = OwnRun::of(context, &run).tally();
+            let tally = LocalRun::of(context, &run).tally();
             SealedJournal::new(ledger, secret, sealed, Some(tally))
         }
         None => SealedJournal::unsealed(ledger),
     };
     let source = Source::named(text, format!("run {run}"));
     let program = compiled(context, &source, &CompileOptions::default())?;
-    Ok(Taken {
+    Ok(ClaimedRun {
         journal,
         state,
         is_alone: foreign.is_none() || !is_sealed,
@@ -114,7 +115,7 @@ pub(in crate::cli) fn take(context: &Context, id: &str) -> Result<Taken, Command
 }
 
 /// Carries a run on as far as it goes, and tells what came of it.
-pub(super) fn carry_on(context: &Context, taken: Taken) -> Result<(), CommandError> {
+pub(super) fn carry_on(context: &Context, taken: ClaimedRun) -> Result<(), CommandError> {
     let run = taken.state.run().clone();
     let (source, ended) = carried(context, taken)?;
     render::tell(context, &run, &source, &ended)
@@ -128,7 +129,7 @@ pub(in crate::cli) fn begun(
     id: &RunId,
     input: &BTreeMap<String, Value>,
     (limits, caps): (&Limits, RunCaps),
-) -> Result<Taken, CommandError> {
+) -> Result<ClaimedRun, CommandError> {
     let ledger = open_ledger::open(context)?;
     let Some(lock) = RunLock::take(context, id)? else {
         return Err(CommandError::new(Exit::Internal, "a new run has a lock"));
@@ -144,7 +145,7 @@ pub(in crate::cli) fn begun(
         constitution: &print,
         at: context.clock.now(),
     };
-    let own = OwnRun::of(context, id);
+    let own = LocalRun::of(context, id);
     let secret = own.begin(context, new.source_sha256(), new.input_sha256())?;
     let journal = SealedJournal::new(ledger, secret, 0, Some(own.tally()));
     let state = match begin(new, &journal, &answers(context)) {
@@ -158,7 +159,7 @@ pub(in crate::cli) fn begun(
             return Err(unbegun(&error));
         }
     };
-    Ok(Taken {
+    Ok(ClaimedRun {
         journal,
         state,
         is_alone: true,
@@ -171,9 +172,9 @@ pub(in crate::cli) fn begun(
 /// Carries a run on as far as it goes. Returns its source and how far it came.
 pub(in crate::cli) fn carried(
     context: &Context,
-    taken: Taken,
+    taken: ClaimedRun,
 ) -> Result<(Source, RunEnd), CommandError> {
-    let Taken {
+    let ClaimedRun {
         journal,
         state,
         is_alone,
@@ -187,7 +188,7 @@ pub(in crate::cli) fn carried(
     let rules = CurrentRules(governance(context));
     let rules_seen = rules.stamp();
     let (constitution, print) = constitution(context);
-    let own = OwnRun::of(context, &run);
+    let own = LocalRun::of(context, &run);
     let approved = match state.ended() {
         Some(_) => BTreeSet::new(),
         None => own.approved(state.started())?,

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use callosum_app::plan::answers::Answers;
-use callosum_app::plan::dry_run::{Rehearsal, RulingOutput};
+use callosum_app::plan::dry_run::{DryRun, RulingOutput};
 use callosum_app::plan::eval::{EvalErrorOutput, PlanEvalOutput};
 use callosum_app::plan::parameters::{parameters, unstartable};
 use callosum_app::plan::source::Source;
@@ -74,7 +74,7 @@ pub(super) fn evaluated(
     mut answers: Answers,
     parameters: &BTreeMap<String, Value>,
     limits: Limits,
-    rehearsal: impl FnOnce(&Program) -> Result<Option<Rehearsal>, CommandError>,
+    rehearsal: impl FnOnce(&Program) -> Result<Option<DryRun>, CommandError>,
     ui: Ui,
 ) -> Result<(), CommandError> {
     let program = match compile(&source.text, &CompileOptions::default()) {

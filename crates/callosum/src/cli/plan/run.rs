@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use callosum_app::CommandError;
 use callosum_app::plan::answers::Answers;
-use callosum_app::plan::dry_run::Rehearsal;
+use callosum_app::plan::dry_run::DryRun;
 use callosum_app::plan::run::{some_dollars, some_time};
 use callosum_app::plan::{drive, parameters};
 use callosum_app::time_span::milliseconds;
@@ -105,7 +105,7 @@ pub(super) fn run(context: &Context, args: &RunArgs) -> Result<(), CommandError>
             None => Answers::none(),
         };
         let rehearsal = |program: &Program| {
-            let rehearsal = Rehearsal::of(context, &source, program, args.caps())?;
+            let rehearsal = DryRun::of(context, &source, program, args.caps())?;
             Ok(Some(rehearsal))
         };
         return eval::evaluated(&source, answers, &input, limits, rehearsal, context.ui);

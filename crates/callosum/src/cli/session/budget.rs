@@ -7,7 +7,7 @@ use std::io;
 use std::io::Read as _;
 use std::path::PathBuf;
 
-use callosum_app::session::budget::{BudgetOutput, Found, LONGEST_STATUS, read};
+use callosum_app::session::budget::{BudgetOutput, BudgetUse, LONGEST_STATUS, read};
 use callosum_app::session::{explain, session, tell_faults, zones};
 use callosum_app::{CommandError, Exit};
 use callosum_client::transcript::{StatusLine, usage};
@@ -75,7 +75,7 @@ pub(super) fn run(context: &Context, args: &BudgetArgs) -> Result<(), CommandErr
 }
 
 /// The numbers of a status line, and those of the first request from its transcript.
-fn from_status_line(context: &Context) -> Result<Found, CommandError> {
+fn from_status_line(context: &Context) -> Result<BudgetUse, CommandError> {
     let mut text = String::new();
     io::stdin()
         .lock()
@@ -100,7 +100,7 @@ fn from_status_line(context: &Context) -> Result<Found, CommandError> {
         },
         ..own
     });
-    Ok(Found {
+    Ok(BudgetUse {
         client: "claude",
         usage: own.or(of_file).unwrap_or_default(),
         transcript: status.transcript_path.filter(|_| reading.is_some()),

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
 use super::Inquiry;
-use crate::plan::provider::{Surroundings, arguments, keyed, unfit};
+use crate::plan::provider::{PlanEnvironment, arguments, keyed, unfit};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -19,7 +19,7 @@ struct Infer {
 }
 
 pub(in crate::plan::provider) fn infer(
-    surroundings: &Surroundings<'_>,
+    surroundings: &PlanEnvironment<'_>,
     call: &ApprovedCall,
     cancel: &Cancel,
 ) -> Result<Answer, ProviderFailure> {
@@ -42,7 +42,7 @@ struct Task {
 
 /// Answers `:agent.NAME` of a configured model.
 pub(in crate::plan::provider) fn as_agent(
-    surroundings: &Surroundings<'_>,
+    surroundings: &PlanEnvironment<'_>,
     call: &ApprovedCall,
     cancel: &Cancel,
 ) -> Result<Answer, ProviderFailure> {
@@ -71,7 +71,7 @@ struct Summarize {
 }
 
 pub(in crate::plan::provider) fn summarize(
-    surroundings: &Surroundings<'_>,
+    surroundings: &PlanEnvironment<'_>,
     call: &ApprovedCall,
     cancel: &Cancel,
 ) -> Result<Answer, ProviderFailure> {
@@ -99,7 +99,7 @@ struct Classify {
 }
 
 pub(in crate::plan::provider) fn classify(
-    surroundings: &Surroundings<'_>,
+    surroundings: &PlanEnvironment<'_>,
     call: &ApprovedCall,
     cancel: &Cancel,
 ) -> Result<Answer, ProviderFailure> {
@@ -149,7 +149,7 @@ struct Sentiment {
 const SENTIMENTS: [&str; 3] = ["positive", "negative", "neutral"];
 
 pub(in crate::plan::provider) fn sentiment(
-    surroundings: &Surroundings<'_>,
+    surroundings: &PlanEnvironment<'_>,
     call: &ApprovedCall,
     cancel: &Cancel,
 ) -> Result<Answer, ProviderFailure> {

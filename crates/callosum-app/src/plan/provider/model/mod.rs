@@ -30,8 +30,8 @@ use crate::constitution::governance;
 use crate::context::Context;
 use crate::executor_pool::Roster;
 use crate::model::configured;
-use crate::plan::local_run::OwnRun;
-use crate::plan::provider::{Surroundings, failed};
+use crate::plan::local_run::LocalRun;
+use crate::plan::provider::{PlanEnvironment, failed};
 
 /// One model, asked for one call.
 struct Inquiry<'c> {
@@ -46,7 +46,7 @@ struct Inquiry<'c> {
 impl<'c> Inquiry<'c> {
     /// Finds the model of a call.
     fn new(
-        surroundings: &Surroundings<'_>,
+        surroundings: &PlanEnvironment<'_>,
         call: &ApprovedCall,
         wanted: Option<String>,
         cancel: &'c Cancel,
@@ -79,7 +79,7 @@ impl<'c> Inquiry<'c> {
                 time: Some(Duration::from_millis(limits.milliseconds)),
             },
             cancel,
-            mark: OwnRun::of(context, &surroundings.run).start_mark(call.key()),
+            mark: LocalRun::of(context, &surroundings.run).start_mark(call.key()),
             may_change,
             cost: AnsweredCost::default(),
         })
@@ -198,10 +198,10 @@ fn refuse_revoked(context: &Context, id: &str) -> Result<(), ProviderFailure> {
     reason = "has the signature of functions that may fail"
 )]
 pub(super) fn outcome(
-    surroundings: &Surroundings<'_>,
+    surroundings: &PlanEnvironment<'_>,
     key: &str,
 ) -> Result<KnownOutcome, ProviderFailure> {
-    let mark = OwnRun::of(surroundings.context, &surroundings.run).start_mark(key);
+    let mark = LocalRun::of(surroundings.context, &surroundings.run).start_mark(key);
     Ok(match mark.read() {
         None => KnownOutcome::NotBegun,
         Some(false) => KnownOutcome::Repeatable,

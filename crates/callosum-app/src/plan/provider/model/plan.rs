@@ -21,7 +21,7 @@ use serde_json::{Value as Json, json};
 use super::Inquiry;
 use super::language::answer;
 use crate::plan::proposal::{Generation, record, taken};
-use crate::plan::provider::{Surroundings, arguments, failed, unfit};
+use crate::plan::provider::{PlanEnvironment, arguments, failed, unfit};
 use crate::plan::source::Source;
 
 /// Times that a model is asked once more for a plan that was refused.
@@ -70,7 +70,7 @@ struct Bounds {
 type Reason = (String, String, String);
 
 pub(in crate::plan::provider) fn generate(
-    surroundings: &Surroundings<'_>,
+    surroundings: &PlanEnvironment<'_>,
     call: &ApprovedCall,
     cancel: &Cancel,
 ) -> Result<Answer, ProviderFailure> {

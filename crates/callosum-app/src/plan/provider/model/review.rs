@@ -15,7 +15,7 @@ use serde_json::{Value as Json, json};
 use super::Inquiry;
 use super::language::answer;
 use crate::constitution::governance;
-use crate::plan::provider::{Surroundings, arguments, keyed, unfit};
+use crate::plan::provider::{PlanEnvironment, arguments, keyed, unfit};
 
 /// Reasons of a vote that are kept at most, and the characters of each.
 const REASONS: (usize, usize) = (5, 400);
@@ -59,7 +59,7 @@ impl Vote {
 }
 
 pub(in crate::plan::provider) fn review(
-    surroundings: &Surroundings<'_>,
+    surroundings: &PlanEnvironment<'_>,
     call: &ApprovedCall,
     cancel: &Cancel,
 ) -> Result<Answer, ProviderFailure> {

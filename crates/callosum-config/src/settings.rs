@@ -356,7 +356,7 @@ impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.origin {
             NameOrigin::Calrc(path) => {
-                write!(f, "`{}`: unknown key `{}`", path.display(), self.name)?
+                write!(f, "`{}`: unknown key `{}`", path.display(), self.name)?;
             }
             NameOrigin::Environment => write!(f, "unknown variable {}", self.name)?,
         }

@@ -39,7 +39,7 @@ const LIMITS: [(&str, &str, usize); 4] = [
     ("the help", "docs/reference/", 0),
     ("README", "README.md", 0),
     ("the documentation", "docs/", 146),
-    ("Rust files", "crates/", 10_116),
+    ("Rust files", "crates/", 2_700),
 ];
 
 /// Returns how many dialect words a text has. Options and names such as `--begin-anew` are no words.

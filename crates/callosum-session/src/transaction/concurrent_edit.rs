@@ -184,7 +184,7 @@ impl LockedSession<'_> {
                     disk.remove_file(&path)?;
                 }
                 None if !bytes.is_empty() && !is_within(stat.modified, SETTLING) => {
-                    rewritten.push(path)
+                    rewritten.push(path);
                 }
                 None => {}
             }

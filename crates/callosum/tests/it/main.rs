@@ -108,9 +108,6 @@ mod hook_places;
 mod hook_records;
 /// What hooks cost.
 mod hook_tokens;
-/// Models of hosted providers, in a build that asks them.
-#[cfg(feature = "hosted")]
-mod hosted;
 /// Repositories that mean harm.
 mod hostile;
 /// Programs that repositories bring, and call by names that are ours.
@@ -229,6 +226,8 @@ mod tools;
 mod trail;
 /// Twenty goals on a real repository.
 mod twenty_goals;
+/// A small project in two languages.
+mod two_languages;
 /// Bringing back what agents changed.
 mod undo;
 /// Decisions of a session that its trajectory does not have.

@@ -1,4 +1,11 @@
 //! Models of hosted providers, in a build that asks them, played by a server that follows a script.
+//!
+//! A test program of its own, so that a build with the feature does not build all other tests again.
+
+#![expect(clippy::unwrap_used, reason = "what a test cannot unwrap has failed")]
+
+#[path = "../it/two_languages.rs"]
+mod two_languages;
 
 use callosum_testkit::{
     Output, TestEnv,
@@ -6,7 +13,7 @@ use callosum_testkit::{
 };
 use serde_json::Value;
 
-use crate::projects::two_languages;
+use crate::two_languages::two_languages;
 
 const CANARY: &str = "sesame-open-4711-canary";
 

@@ -1,6 +1,6 @@
 //! Words of the private dialect that this project was written in: their number may only fall.
 //!
-//! [`LIMITS`] has the number of each part of the tree. Whoever rewrites text lowers it in the same commit. What users read
+//! [`LIMITS`] has the number of each part of the tree. A change that rewrites text lowers it in the same commit. What users read
 //! comes first: the help has none left.
 
 use crate::{none_of, tree::Tree};

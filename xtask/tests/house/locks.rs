@@ -19,13 +19,13 @@ enum Place {
 }
 
 /// Every source file that takes locks.
-const TAKERS: [(&str, Place); 38] = [
+const TAKERS: [(&str, Place); 40] = [
     ("callosum-mesh/src/conflict/store.rs", Place::Own),
     ("callosum-app/src/mesh/panes/resumption.rs", Place::Own),
     ("callosum-panes/src/inject/mailbox/mod.rs", Place::Own),
     ("callosum-panes/src/inject/tmux.rs", Place::Own),
     ("callosum-panes/src/registry.rs", Place::Own),
-    ("callosum-arbiter/src/budget/account.rs", Place::Own),
+    ("callosum-arbiter/src/budget/budget_store.rs", Place::Own),
     ("callosum-arbiter/src/circuit/store.rs", Place::Own),
     ("callosum-arbiter/src/delegation/reuse.rs", Place::Own),
     ("callosum-arbiter/src/slots.rs", Place::Own),
@@ -45,15 +45,20 @@ const TAKERS: [(&str, Place); 38] = [
         "callosum-session/src/transaction/session.rs",
         Place::Covered("loa-grimoire/.session"),
     ),
+    ("callosum-app/src/capability/accepted.rs", Place::Own),
+    ("callosum-app/src/capability/outcomes.rs", Place::Own),
     ("callosum-app/src/delegate/run_store.rs", Place::Own),
     ("callosum-app/src/goal/loan.rs", Place::Own),
     ("callosum-app/src/goal/plan_folder.rs", Place::Own),
     ("callosum-app/src/mesh/publish.rs", Place::Own),
     ("callosum-app/src/mesh/subscription.rs", Place::Named),
-    ("callosum-app/src/meshing.rs", Place::Own),
+    ("callosum-app/src/mesh_health.rs", Place::Own),
     ("callosum-app/src/plan/lock.rs", Place::Own),
-    ("callosum-app/src/store.rs", Place::Covered(".cal_lock")),
-    ("callosum-config/src/amendment.rs", Place::Own),
+    (
+        "callosum-app/src/open_ledger.rs",
+        Place::Covered(".cal_lock"),
+    ),
+    ("callosum-config/src/constitution_version.rs", Place::Own),
     ("callosum-config/src/auto_allow.rs", Place::Own),
     ("callosum-config/src/calrc/edit.rs", Place::Own),
     ("callosum-config/src/governance.rs", Place::Own),

@@ -3,9 +3,9 @@
 //! Start with [`hook`], which answers the events that clients send before and after their tools run. [`registration`] enters
 //! hooks and servers into the clients' settings files, and [`transcript`] reads how full their contexts are. [`undo`] records
 //! what their tools change, [`conflict`] notices two agents that edit one file, and [`intervention`] the errors that they hit.
-//! [`sources`] collects what a session's start adds,
+//! [`project_sources`] collects what a session's start adds,
 //! [`digest_sources`] reads what the user configured for it, [`presence`] shows routing which agents can work,
-//! [`committed`] reads session files as of git's HEAD, and [`renames`] follows renamed files.
+//! [`session_git`] reads session files as of git's HEAD, and [`renames`] follows renamed files.
 //!
 //! Not here: whether a command is dangerous (`callosum-guard`), and what a message says (`callosum-intervention`).
 

@@ -1,14 +1,14 @@
 //! The daemon behind `callosum serve`: events over HTTP, a bus over WebSocket, metrics.
 //!
 //! Start with [`serve`], which runs until it is canceled. [`Instance`] is the daemon of this
-//! machine's home, and the way to find it. `hub` appends to the log (`appending`) and delivers to
-//! all subscribers. `keeper` maintains the board and the bridge file. `routes` dispatches requests
-//! by port and path; `bus`, `stream`, `reading`, `posting` and `models` answer them.
+//! machine's home, and the way to find it. `broker` appends to the log (`append_queue`) and delivers to
+//! all subscribers. `board_worker` maintains the board and the bridge file. `routes` dispatches requests
+//! by port and path; `websocket`, `event_stream`, `get_events`, `post_events` and `models` answer them.
 //!
 //! One thread and a runtime on it: it writes the log and delivers to subscribers. Other threads do
-//! what would delay it: one waits for the disk (`syncer`), one decides what changes the board
-//! (`keeper`), and one reads the bridge file as soon as it is written (`scribe`). Each port has a
-//! thread that accepts connections and checks their owners (`doorkeeper`), and each outside
+//! what would delay it: one waits for the disk (`fsync_worker`), one decides what changes the board
+//! (`board_worker`), and one reads the bridge file as soon as it is written (`bridge_watcher`). Each port has a
+//! thread that accepts connections and checks their owners (`acceptor`), and each outside
 //! recipient of events has one (`sink`). The guard's decisions are read on a thread of the runtime,
 //! when metrics are requested.
 //!

@@ -63,7 +63,7 @@ pub struct Facts {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub folders: Vec<String>,
     /// The state of the repositories that the command is about, by the folder in which git runs. Drivers look only if the
-    /// command would be stopped otherwise; see [`questions`](crate::questions).
+    /// command would be stopped otherwise; see [`CommandAnalysis::questions`](crate::CommandAnalysis::questions).
     #[serde(skip_serializing_if = "std::collections::BTreeMap::is_empty")]
     pub git: std::collections::BTreeMap<String, GitState>,
     /// Paths that the command deletes and that do not exist.

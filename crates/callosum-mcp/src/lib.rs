@@ -2,9 +2,9 @@
 //!
 //! Start with [`run`], which serves until standard input ends. `server` answers requests, of both
 //! lifecycles: the one with `server/discover`, in which every request names its client, and the
-//! older one with `initialize`. `lines` reads and writes messages; `caller` finds the caller in the
-//! fields of each client; `place` finds the project; `tools` has the tools, one file each, over the
-//! functions that the command line calls; `answer` limits the length of results.
+//! older one with `initialize`. `framing` reads and writes messages; `caller` finds the caller in the
+//! fields of each client; `working_dir` finds the project; `tools` has the tools, one file each, over the
+//! functions that the command line calls; `output_budget` limits the length of results.
 //!
 //! Deliberately not here: the work of the tools, and anything but the protocol on
 //! standard output. Warnings go to standard error, which clients keep as the server's log.

@@ -1,7 +1,7 @@
 //! Delegates tasks to executors: from options to answers in the ledger.
 //!
 //! Start with [`delegate`]. [`options`] is what can be asked for, [`submission`] turns it into tasks, [`progress`] reports what
-//! happens, and [`report`] is the result. [`mod@handed`] and [`mod@planned`] delegate for MCP clients and plans.
+//! happens, and [`output`] is the result. [`mod@for_client`] and [`mod@for_plan`] delegate for MCP clients and plans.
 
 pub mod detached;
 pub mod for_client;

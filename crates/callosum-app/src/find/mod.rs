@@ -1,7 +1,7 @@
 //! `callosum find`: passages of the tree and of the project's stored texts, by words and names.
 //!
 //! [`documents`] gathers the stored texts; [`ck`] asks another program, if one is configured;
-//! [`show`] prints.
+//! [`render`] prints.
 
 pub mod ck;
 pub mod documents;

@@ -2,7 +2,7 @@
 //!
 //! To check and evaluate a program needs no project: its source and its input decide. In a project
 //! a check also lists the calls without a provider. A [`run`] is on record in the project's
-//! journal: [`carry`] is the shared part of all commands that go on with one, [`provider`] performs
+//! journal: [`drive`] is the shared part of all commands that go on with one, [`provider`] performs
 //! its calls.
 
 pub mod answers;

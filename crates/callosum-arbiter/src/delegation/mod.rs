@@ -2,7 +2,7 @@
 //!
 //! Start with [`run`]. It asks the [`Schedule`](crate::Schedule) what to start, lets workers make
 //! one attempt at a time (admission, asking, and handling the result), and reports to the schedule
-//! how each went. The `judge` module decides what an answer must be like, without touching
+//! how each went. The `validate` module decides what an answer must be like, without touching
 //! anything; the `record` module words the journal's records.
 //!
 //! Deliberately not here: choosing modes and pauses (decided by the schedule), speaking to

@@ -1,7 +1,7 @@
 //! `callosum hook CLIENT EVENT`: the hook that a coding agent calls before its tools run.
 //!
 //! Start with [`run`]. It reads the event from standard input (`event`), gathers the facts that the
-//! guard needs (`place`), has the guard decide (`judge`), leaves a record (`record`) and answers in
+//! guard needs (`gather_facts`), has the guard decide (`verdict`), leaves a record (`record`) and answers in
 //! the form that the client obeys (`answer`). Events about a client's sessions are in `session`.
 //!
 //! Failure mode: a hook that decides never allows a call because something failed. If a call cannot

@@ -1,10 +1,10 @@
 //! Our hooks in the settings of coding agents: added, found again, and removed.
 //!
-//! Start with [`Registrar`], which does it to files. `entry` is the pure part, from the text of a
-//! settings file to its text with our entry or without. `gate` is the plugin that Claude Code asks
-//! before it clears a context, and `shadow` the command that takes the place of its `/clear`.
-//! `kept` is the machine's record of a file as it was before, `codex` is Codex's note of hooks that
-//! a person has trusted, and `doubt` lists reasons why a client may not call the hook anyway.
+//! Start with [`Registrar`], which does it to files. `hook_entry` is the pure part, from the text of a
+//! settings file to its text with our entry or without. `clear_plugin` is the plugin that Claude Code asks
+//! before it clears a context, and `clear_override` the command that takes the place of its `/clear`.
+//! `settings_backup` is the machine's record of a file as it was before, `codex` is Codex's note of hooks that
+//! a person has trusted, and `hook_diagnosis` lists reasons why a client may not call the hook anyway.
 //! `servers` is our tool server in the same files, or in others; `context_files` names a file with
 //! instructions in them.
 //!

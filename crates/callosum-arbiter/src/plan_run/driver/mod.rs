@@ -5,7 +5,7 @@
 //! is used once that is. The thread sleeps until a call ends, a deadline, a delay or a cancellation; while calls are being
 //! made it looks twice a second whether the rules have changed.
 //!
-//! How the kernel is asked is in [`ruling`], how calls are made and ended in [`flight`], how those end that are forbidden
+//! How the kernel is asked is in [`authorize`], how calls are made and ended in [`in_flight`], how those end that are forbidden
 //! while they are made in [`rules`].
 
 mod authorize;

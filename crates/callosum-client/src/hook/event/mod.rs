@@ -1,8 +1,8 @@
 //! [`Event`]: a client's report of the call that it is about to make, read from the bytes that it sends.
 //!
 //! The clients agree on the names around a call (`cwd`, `session_id`, `tool_name`, `tool_input`);
-//! they differ in the names and arguments of their tools. [`foreign`] handles the tools of other
-//! servers, and [`given`] finds their arguments by name. Fields that no code here uses are ignored.
+//! they differ in the names and arguments of their tools. [`mcp_tool`] handles the tools of other
+//! servers, and [`tool_input`] finds their arguments by name. Fields that no code here uses are ignored.
 //! An event that must be decided and cannot be read is an error, so that it is never taken for
 //! harmless.
 

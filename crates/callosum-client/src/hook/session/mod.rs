@@ -1,7 +1,7 @@
 //! Events of a client's session: it begins, comes to rest, is compacted, or ends.
 //!
-//! Start with [`observe`]. A session that begins gets a summary ([`begin`]). If its context fills,
-//! or if it rests, is compacted or ends, its work is saved ([`rest`]). [`may_clear`] answers a
+//! Start with [`observe`]. A session that begins gets a summary ([`start`]). If its context fills,
+//! or if it rests, is compacted or ends, its work is saved ([`stop`]). [`may_clear`] answers a
 //! client that asks before it clears a context. `callosum-session` decides on the content; this
 //! module delivers it to the right client and session.
 //!

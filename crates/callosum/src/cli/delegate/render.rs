@@ -2,7 +2,7 @@
 //! and the exit code.
 //!
 //! This file has the part with arguments and output; the rest is
-//! [`callosum_app::delegate::telling`].
+//! [`callosum_app::delegate::render`].
 
 use callosum_agents::registry::EMBEDDED_ID;
 use callosum_app::delegate::options::DelegateOptions;

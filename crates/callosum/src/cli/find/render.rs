@@ -1,6 +1,6 @@
 //! Output of hits.
 //!
-//! This file has the part with arguments and output; the rest is [`callosum_app::find::show`].
+//! This file has the part with arguments and output; the rest is [`callosum_app::find::render`].
 
 use std::fmt::Write as _;
 

@@ -1,7 +1,7 @@
 //! Output of `init` for a person: a line for the files, one for each client's settings, and the
 //! clients that were left out.
 //!
-//! This file has the part with arguments and output; the rest is [`callosum_app::init::telling`].
+//! This file has the part with arguments and output; the rest is [`callosum_app::init::render`].
 
 use callosum_agents::client::Client;
 use callosum_agents::discover::{Speaks, find_in_path};

@@ -2,8 +2,6 @@
 //!
 //! A test program of its own, so that a build with the feature does not build all other tests again.
 
-#![expect(clippy::unwrap_used, reason = "what a test cannot unwrap has failed")]
-
 #[path = "../it/two_languages.rs"]
 mod two_languages;
 

@@ -1,7 +1,7 @@
 //! Words of the private dialect that this project was written in: their number may only fall.
 //!
 //! [`LIMITS`] has the number of each part of the tree. A change that rewrites text lowers it in the same commit. What users read
-//! comes first: the help has none left.
+//! comes first: the help has none left. [`OPENERS`] holds doc comments to a subject as their first word.
 
 use crate::{none_of, tree::Tree};
 
@@ -34,13 +34,17 @@ const DIALECT: [&str; 22] = [
 /// By how many words a part may be below its limit before the limit has to follow.
 const SLACK: usize = 150;
 
-/// The parts of the tree, each with how many of these words it has at most.
-const LIMITS: [(&str, &str, usize); 4] = [
-    ("the help", "docs/reference/", 0),
-    ("README", "README.md", 0),
-    ("the documentation", "docs/", 146),
-    ("Rust files", "crates/", 2_700),
+/// The parts of the tree: a name, how paths begin, a folder that they pass, and most of these words that they may have.
+const LIMITS: [(&str, &str, &str, usize); 5] = [
+    ("the help", "docs/reference/", "", 0),
+    ("README", "README.md", "", 0),
+    ("the documentation", "docs/", "", 146),
+    ("the sources of all crates", "crates/", "/src/", 240),
+    ("all Rust files", "crates/", "", 2_700),
 ];
+
+/// Words that no doc comment opens with, and most that do so all the same.
+const OPENERS: ([&str; 7], usize) = (["What", "How", "Where", "Why", "Who", "Which", "Whose"], 25);
 
 /// Returns how many dialect words a text has. Options and names such as `--begin-anew` are no words.
 fn dialect_words(text: &str) -> usize {
@@ -65,14 +69,16 @@ fn dialect_words(text: &str) -> usize {
 fn no_part_of_the_tree_gains_dialect_words() {
     let tree = Tree::read();
     let mut findings = Vec::new();
-    for (name, folder, limit) in LIMITS {
+    for (name, folder, part, limit) in LIMITS {
         let ends: &[&str] = if folder == "crates/" {
             &["rs"]
         } else {
             &["md", "yml"]
         };
         let files = ends.iter().flat_map(|end| tree.with_extension(end));
-        let files: Vec<&str> = files.filter(|path| path.starts_with(folder)).collect();
+        let files: Vec<&str> = files
+            .filter(|path| path.starts_with(folder) && path.contains(part))
+            .collect();
         let count: usize = files
             .iter()
             .map(|path| dialect_words(&tree.text(path)))
@@ -92,6 +98,44 @@ fn no_part_of_the_tree_gains_dialect_words() {
         }
     }
     none_of(&findings);
+}
+
+/// Returns the first lines of the doc comments in a source file, without their markers.
+fn first_doc_lines(source: &str) -> Vec<&str> {
+    let doc = |line: &str| line.starts_with("///") || line.starts_with("//!");
+    let lines: Vec<&str> = source.lines().map(str::trim_start).collect();
+    let first = lines.iter().enumerate().filter(|(at, line)| {
+        let before = at.checked_sub(1).map(|before| lines[before]);
+        doc(line) && before.is_none_or(|before| !before.starts_with(&line[..3]))
+    });
+    first.map(|(_, line)| line[3..].trim_start()).collect()
+}
+
+#[test]
+fn doc_comments_open_with_their_subject() {
+    let tree = Tree::read();
+    let (words, limit) = OPENERS;
+    let sources = tree
+        .with_extension("rs")
+        .filter(|path| path.starts_with("crates/") && path.contains("/src/"));
+    let mut findings = Vec::new();
+    for path in sources {
+        let source = tree.text(path);
+        let lines = first_doc_lines(&source);
+        let opens = |line: &&&str| {
+            let word = line.split(|letter: char| !letter.is_alphanumeric()).next();
+            word.is_some_and(|word| words.contains(&word))
+        };
+        findings.extend(
+            lines
+                .iter()
+                .filter(opens)
+                .map(|line| format!("{path}: {line}")),
+        );
+    }
+    if findings.len() > limit {
+        none_of(&findings);
+    }
 }
 
 /// Returns the text of a page without names in backticks.

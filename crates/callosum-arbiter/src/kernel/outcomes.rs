@@ -88,7 +88,7 @@ impl CapabilityOutcomes {
 
     /// Returns the score, between 0 and 1: the mean of a Beta(1, 1) distribution after these calls, (successes + 1) / (calls + 2).
     ///
-    /// This is Laplace's rule of succession (Mémoire sur la probabilité des causes par les événements, 1774). The lower bound of
+    /// This is Laplace's rule of succession (1774). The lower bound of
     /// Wilson's interval was the alternative (Wilson, Journal of the American Statistical Association 22, 1927). It puts a
     /// capability without calls last, at 0, so that no plan that orders by score would ever try it. Here it is in the middle, at
     /// 0.5, and one failure moves a new capability less than it moves the plain share.

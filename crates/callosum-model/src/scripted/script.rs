@@ -69,10 +69,10 @@ mod tests {
     #[test]
     fn a_malformed_script_names_its_line_and_key() {
         let lines = of_lines("{\"reply\": 1}\n\n{\"replies\": 2}");
-        let toml = of_toml("[[answers]]\nreply = 1\n\n[[answers]]\nreply = 2\nwhenn = []\n");
+        let toml = of_toml("[[answers]]\nreply = 1\n\n[[answers]]\nreply = 2\nunless = []\n");
         for (error, start, key) in [
             (lines.unwrap_err(), "line 3: unknown field", "`replies`"),
-            (toml.unwrap_err(), "line 6: unknown field", "`whenn`"),
+            (toml.unwrap_err(), "line 6: unknown field", "`unless`"),
             (
                 of_lines("{\"when\": []}").unwrap_err(),
                 "line 1: missing field",

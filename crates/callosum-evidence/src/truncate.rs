@@ -234,7 +234,7 @@ mod tests {
 
     use super::*;
 
-    const REPORT: &str = "# Map\n\nIt adds numbers. It has no network.\n\n## KeywordFilter\n\n- The sum: `fn \
+    const REPORT: &str = "# Map\n\nIt adds numbers. It has no network.\n\n## Parts\n\n- The sum: `fn \
                           total` [src/sum.rs:4]\n- A long aside about nothing in particular that \
                           goes on and on and says very little of any use to anybody.\n\n## Tests\n\n\
                           - One test: `fn adds_all` [src/sum.rs:14]\n";
@@ -245,7 +245,7 @@ mod tests {
         let cut = digest(REPORT, 70);
         assert_eq!(
             cut.text,
-            "# Map\n\nIt adds numbers. It has no network.\n\n## KeywordFilter\n\n- The sum: `fn total` \
+            "# Map\n\nIt adds numbers. It has no network.\n\n## Parts\n\n- The sum: `fn total` \
              [src/sum.rs:4]\n\n## Tests\n\n- One test: `fn adds_all` [src/sum.rs:14]"
         );
         let left_out = cut.left_out.unwrap();
@@ -261,7 +261,7 @@ mod tests {
         let example = |at| format!("- examples/e{at}.js:1 `listen()` example\n");
         let examples = (1..20).map(example).collect::<Vec<_>>().concat();
         let report = format!(
-            "# Map\n\n## Entry points\n\n- package.json:3 `main` library\n{examples}\n## KeywordFilter\n\n\
+            "# Map\n\n## Entry points\n\n- package.json:3 `main` library\n{examples}\n## Parts\n\n\
              - src/a.rs:1 `pub struct A` most used\n- src/b.rs:1 `pub struct B`\n"
         );
         let cut = digest(&report, 90).text;

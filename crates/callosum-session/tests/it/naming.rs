@@ -44,7 +44,7 @@ fn decisions_of_one_second_are_named_to_the_millisecond_and_stay_in_order() {
     assert_eq!(later, ["2026-01-02T03:04:06Z", "2026-01-02T03:04:06.001Z"]);
     let recovered = || level_1(&Recollection::gather(&place.session(), 3).unwrap(), 500);
     let newest = "Decided: Five [the user's word]\nDecided: Four [the user's word]\n\
-                  Decided: Versions [the user's word]\n";
+                  Decided: Three [the user's word]\n";
     assert!(recovered().contains(newest), "{}", recovered());
     place.disk.remove_file(&place.zones.notes()).unwrap();
     let held = place.session().hold().unwrap();

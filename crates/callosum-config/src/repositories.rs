@@ -116,7 +116,7 @@ mod tests {
         let folder = ground.homes().repositories();
         let list = Repositories::new(&ground.disk, folder.clone());
         assert!(list.all().unwrap().known.is_empty());
-        let (one, other) = (Path::new("/work/one"), Path::new("/work/other"));
+        let (one, other) = (Path::new("/projects/one"), Path::new("/projects/other"));
         for _ in 0..2 {
             list.remember(one, "2026-01-02T03:04:05Z".to_owned())
                 .unwrap();
@@ -124,9 +124,9 @@ mod tests {
         assert!(list.know(one).unwrap());
         assert!(!list.know(other).unwrap());
         // A file that says another root than its name is not believed, nor one of a newer version.
-        let misnamed = r#"{"format":1,"root":"/work/elsewhere","since":"x"}"#;
-        let newer = r#"{"format":2,"root":"/work/newer","since":"x"}"#;
-        for (root, text) in [(other, misnamed), (Path::new("/work/newer"), newer)] {
+        let misnamed = r#"{"format":1,"root":"/projects/elsewhere","since":"x"}"#;
+        let newer = r#"{"format":2,"root":"/projects/newer","since":"x"}"#;
+        for (root, text) in [(other, misnamed), (Path::new("/projects/newer"), newer)] {
             ground
                 .disk
                 .create(&list.file(root), text.as_bytes(), 0o600)

@@ -179,7 +179,7 @@ struct Now {
 impl<'w> SeenOutcomes<'w> {
     /// Of a run that is about to be carried on from `state`.
     pub fn new(state: &RunState, watch: &'w dyn RunWatch) -> Self {
-        // What a run that is over came to was counted when it ended.
+        // The outcomes of a run that is over were counted when it ended.
         let answered = match state.ended() {
             Some(_) => 0,
             None => state.answer_count(),

@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     fn places(printed: &str) -> Result<Vec<String>, usize> {
-        let read = proposals(printed.as_bytes(), Path::new("/work/tree"))?;
+        let read = proposals(printed.as_bytes(), Path::new("/projects/tree"))?;
         let place = |it: Proposal| format!("{}:{}-{}", it.path, it.first, it.last);
         Ok(read.into_iter().map(place).collect())
     }
@@ -65,7 +65,7 @@ mod tests {
         };
         let printed = [
             line("./src/a.rs", 3, 7),
-            line("/work/tree/b.md", 0, 0),
+            line("/projects/tree/b.md", 0, 0),
             line("../c.md", 1, 1),
             line("/etc/passwd", 1, 1),
             line("d.md", 9, 2),

@@ -108,11 +108,11 @@ fn a_tool_that_takes_less_is_refused_until_a_person_accepts_it() {
     assert_eq!(third["last_change"]["from"], "2.1.0");
     let again = env.run(["capability", "accept", "tool.wiki.look_up", "--json"]);
     assert_eq!(again.success().json()["changed"], false);
-    let told = env.run(["audit", "query", "--event", "trust", "--json"]);
-    let told = told.success().json().to_string();
+    let records = env.run(["audit", "query", "--event", "trust", "--json"]);
+    let records = records.success().json().to_string();
     assert!(
-        told.contains("\"accepted\"") && told.contains("3.0.0"),
-        "{told}"
+        records.contains("\"accepted\"") && records.contains("3.0.0"),
+        "{records}"
     );
     env.run(["capability", "accept", "fs.read"]).ended_with(2);
     env.run(["capability", "accept", "no.such"]).ended_with(1);

@@ -3,7 +3,7 @@
 //! What an executor or a file from elsewhere says may hold keys, and bytes that a terminal would
 //! obey. Neither belongs into a message, a log or the audit trail.
 
-use callosum_evidence::{
+use callosum_redact::{
     secrets,
     terminal_escape::{harmless, is_unseen},
 };

@@ -2,8 +2,8 @@
 
 use std::{error::Error, fmt};
 
-use callosum_evidence::terminal_escape::harmless;
 use callosum_ledger::ErrorCode;
+use callosum_redact::terminal_escape::harmless;
 
 /// The exit codes of every command but hooks, which have tables of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,12 +16,12 @@ use callosum_arbiter::slots::Slots;
 use callosum_config::{
     Environment, ForeignMark, Key, Origin, Places, Project, ProjectOverrides, Subject,
 };
-use callosum_evidence::terminal_escape::on_one_line;
 use callosum_host::confine::ForkServer;
 use callosum_host::disk::{EntryKind, HeldScratch, Scratch};
 use callosum_host::process::Cancel;
 use callosum_host::{Clock, Disk, Ids};
 use callosum_ledger::LedgerPaths;
+use callosum_redact::terminal_escape::on_one_line;
 use callosum_session::Zones;
 use callosum_session::trajectory::Agent;
 

@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use callosum_config::{SinkSetting, user_faults};
 use callosum_daemon::{Serving, SinkStatus, running};
-use callosum_evidence::terminal_escape::on_one_line;
 use callosum_host::disk::EntryKind;
 use callosum_host::{DiskError, LockError, LockFile};
 use callosum_mesh::agent::AgentName;
@@ -17,6 +16,7 @@ use callosum_mesh::board::{Board, Session, Status, Tally};
 use callosum_mesh::bridge::{Bridge, Document};
 use callosum_mesh::journal::{Condition, Journal};
 use callosum_mesh::{Mesh, MeshError, mesh_store};
+use callosum_redact::terminal_escape::on_one_line;
 use jiff::Timestamp;
 
 use crate::context::Context;

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use callosum_client::hook::{facts, look, may_clear};
 use callosum_config::{Environment, GuardConfig, Homes, Project, ProjectOverrides};
-use callosum_evidence::terminal_escape::on_one_line;
 use callosum_guard::{CommandAnalysis, Decision, Facts, Policy};
 use callosum_host::Disk;
+use callosum_redact::terminal_escape::on_one_line;
 use callosum_terminal::{InputFilter, Reply, TerminalState};
 
 /// Shells whose prompt takes command lines.

@@ -9,8 +9,9 @@ use std::{
     collections::{BTreeMap, BTreeSet},
 };
 
-use callosum_evidence::{quote, tokens};
+use callosum_citation::tokens;
 use callosum_plan::{Key, Value};
+use callosum_redact::quote;
 
 /// The fewest tokens that a horizon can be held to: what an empty one takes.
 pub const LEAST_TOKENS: u64 = 96;

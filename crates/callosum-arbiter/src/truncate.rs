@@ -1,6 +1,6 @@
 //! [`excerpt`]: the beginning of a foreign text, fit to be repeated in a message.
 
-use callosum_evidence::terminal_escape::harmless;
+use callosum_redact::terminal_escape::harmless;
 
 /// The longest piece that is repeated, in characters.
 const LONGEST: usize = 60;

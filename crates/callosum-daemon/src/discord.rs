@@ -1,7 +1,7 @@
 //! Messages for Discord's webhooks: events as lines of one message, as many as fit.
 
-use callosum_evidence::terminal_escape::on_one_line;
 use callosum_mesh::event::Event;
+use callosum_redact::terminal_escape::on_one_line;
 use serde_json::{Value, json};
 
 /// Most of a message's content, in units of UTF-16: what Discord allows, counted in the way that gives the larger number.

@@ -1,7 +1,7 @@
 //! [`EncodedEvent`]: an event as it goes out, written once for all who hear it.
 
-use callosum_evidence::terminal_escape::in_json;
 use callosum_mesh::event::Event;
+use callosum_redact::terminal_escape::in_json;
 use hyper::body::Bytes;
 use tokio_tungstenite::tungstenite::Utf8Bytes;
 

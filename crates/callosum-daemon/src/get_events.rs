@@ -6,11 +6,11 @@
 
 use std::{rc::Rc, time::Duration};
 
-use callosum_evidence::terminal_escape::in_json;
 use callosum_mesh::{
     journal::{Cursor, JournalError, Notice, Reader},
     topic::Pattern,
 };
+use callosum_redact::terminal_escape::in_json;
 use hyper::{HeaderMap, Response, StatusCode, Uri, header};
 use serde_json::{Value, json};
 use tokio::{

@@ -2,8 +2,8 @@
 
 use std::{fmt, io, sync::Arc};
 
-use callosum_evidence::{secrets::mask, terminal_escape::on_one_line};
 use callosum_host::Clock;
+use callosum_redact::{secrets::mask, terminal_escape::on_one_line};
 use tracing::{Subscriber, subscriber::set_global_default};
 use tracing_subscriber::{
     filter::Targets,

@@ -1,6 +1,6 @@
 //! Bounded text of tools: whole pieces within a budget of tokens, and a count of what was left out.
 
-use callosum_evidence::tokens::estimate;
+use callosum_citation::tokens::estimate;
 
 /// Tokens of an answer, estimated, where a call names no other number.
 pub(super) const USUAL: u64 = 2000;

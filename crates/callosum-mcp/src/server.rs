@@ -2,8 +2,8 @@
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
-use callosum_evidence::quote::neutral;
 use callosum_host::process::Cancel;
+use callosum_redact::quote::neutral;
 use rmcp::{
     ErrorData, Peer, RoleServer, ServerHandler,
     model::{

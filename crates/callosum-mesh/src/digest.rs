@@ -6,7 +6,8 @@ use std::{
     path::Path,
 };
 
-use callosum_evidence::{secrets::mask, terminal_escape::untagged, tokens};
+use callosum_citation::tokens;
+use callosum_redact::{secrets::mask, terminal_escape::untagged};
 
 use crate::{
     agent::AgentName,

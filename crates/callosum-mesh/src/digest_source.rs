@@ -5,7 +5,8 @@
 
 use std::fmt::Write as _;
 
-use callosum_evidence::{secrets::mask, terminal_escape::untagged, tokens};
+use callosum_citation::tokens;
+use callosum_redact::{secrets::mask, terminal_escape::untagged};
 
 use crate::digest::one_line;
 

@@ -11,8 +11,8 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use callosum_evidence::secrets::mask;
 use callosum_host::{Disk, DiskError, disk::EntryKind};
+use callosum_redact::secrets::mask;
 use sha2::{Digest as _, Sha256};
 
 use crate::{

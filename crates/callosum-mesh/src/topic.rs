@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-use callosum_evidence::secrets::mask;
+use callosum_redact::secrets::mask;
 use serde::{Deserialize, Serialize};
 
 /// Most bytes of a topic.

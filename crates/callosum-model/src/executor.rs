@@ -9,7 +9,7 @@ use callosum_agents::{
     registry::{Executor, Kind},
     runner::{self, ExecutionEnvironment, RunError, Sign},
 };
-use callosum_evidence::tokens;
+use callosum_citation::tokens;
 use callosum_host::process::Cancel;
 
 use crate::provider::{

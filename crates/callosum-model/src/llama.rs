@@ -15,11 +15,11 @@ use std::{
 use callosum_agents::{
     registry::Executor, runner::ExecutionEnvironment, transport::wait_until_ready,
 };
-use callosum_evidence::secrets;
 use callosum_host::{
     Disk,
     process::{self, Cancel, Launch},
 };
+use callosum_redact::secrets;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 

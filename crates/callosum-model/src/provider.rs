@@ -185,7 +185,7 @@ impl ModelError {
 
 /// Fails if a prompt alone is above the limit.
 pub(crate) fn refuse_over_budget(request: &Request, limits: Limits) -> Result<u64, ModelError> {
-    let tokens = callosum_evidence::tokens::estimate(&request.prompt);
+    let tokens = callosum_citation::tokens::estimate(&request.prompt);
     match limits.tokens {
         Some(allowed) if tokens > allowed => Err(ModelError::OverBudget { tokens, allowed }),
         _ => Ok(tokens),

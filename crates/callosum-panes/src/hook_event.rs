@@ -135,8 +135,8 @@ pub fn stored_prompt(prompt: &str) -> Option<String> {
         .chars()
         .take(LONGEST_PROMPT * 8)
         .collect();
-    let masked = callosum_evidence::secrets::mask(&start).text;
-    let line = callosum_evidence::terminal_escape::on_one_line(masked.trim());
+    let masked = callosum_redact::secrets::mask(&start).text;
+    let line = callosum_redact::terminal_escape::on_one_line(masked.trim());
     let mut letters = line.chars();
     let mut text: String = letters.by_ref().take(LONGEST_PROMPT).collect();
     if letters.next().is_some() {

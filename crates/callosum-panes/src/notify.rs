@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
-use callosum_evidence::terminal_escape::on_one_line;
+use callosum_redact::terminal_escape::on_one_line;
 use jiff::{SignedDuration, Timestamp, civil::Time, tz::TimeZone};
 use serde::{Deserialize, Serialize};
 

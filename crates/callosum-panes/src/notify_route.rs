@@ -2,7 +2,7 @@
 //!
 //! No text of a notice is ever part of a shell command or a script: a prompt may come from anywhere. Nothing runs here.
 
-use callosum_evidence::terminal_escape::on_one_line;
+use callosum_redact::terminal_escape::on_one_line;
 
 use crate::notify::{Notice, cut};
 

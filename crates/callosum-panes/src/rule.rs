@@ -430,8 +430,8 @@ fn pattern(file: &str, key: &str, text: &str) -> Result<Regex, RuleError> {
 
 /// Returns a line as evidence: secrets masked, nothing that a terminal obeys, cut to its first characters.
 fn shorten(line: &str) -> String {
-    let masked = callosum_evidence::secrets::mask(line.trim()).text;
-    let plain = callosum_evidence::terminal_escape::on_one_line(&masked);
+    let masked = callosum_redact::secrets::mask(line.trim()).text;
+    let plain = callosum_redact::terminal_escape::on_one_line(&masked);
     let mut letters = plain.chars();
     let mut text: String = letters.by_ref().take(LONGEST_EVIDENCE).collect();
     if letters.next().is_some() {

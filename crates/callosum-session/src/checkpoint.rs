@@ -6,7 +6,8 @@
 
 use std::{collections::HashSet, fmt};
 
-use callosum_evidence::{secrets, tokens::estimate};
+use callosum_citation::tokens::estimate;
+use callosum_redact::secrets;
 use serde_json::{Map, Value};
 
 use crate::{

@@ -7,7 +7,8 @@
 //! Deliberately not here: the list of repositories that may be named, and their locations. Nothing
 //! here looks at another repository by itself.
 
-use callosum_evidence::{secrets, tokens::estimate};
+use callosum_citation::tokens::estimate;
+use callosum_redact::secrets;
 use serde_json::{Value, json};
 
 use crate::{

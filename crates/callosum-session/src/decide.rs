@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use callosum_evidence::{secrets::Kind, tokens};
+use callosum_citation::tokens;
+use callosum_redact::secrets::Kind;
 use serde_json::{Map, Value, json};
 
 use crate::{

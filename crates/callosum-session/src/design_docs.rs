@@ -6,7 +6,7 @@
 
 use std::path::PathBuf;
 
-use callosum_evidence::citation;
+use callosum_citation::citation;
 use callosum_host::{Disk, OpenHow, disk::EntryKind};
 
 use crate::{

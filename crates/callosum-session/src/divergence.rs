@@ -8,7 +8,7 @@ use std::{
     fmt,
 };
 
-use callosum_evidence::secrets::mask;
+use callosum_redact::secrets::mask;
 
 use crate::{
     bead::{Bead, is_closed},

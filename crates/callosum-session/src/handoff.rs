@@ -3,7 +3,7 @@
 
 use std::{collections::HashSet, fmt::Write as _};
 
-use callosum_evidence::secrets::Kind;
+use callosum_redact::secrets::Kind;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};

@@ -1,6 +1,6 @@
 //! Words that are written down: on one line, without secrets, and titles that are short.
 
-use callosum_evidence::secrets;
+use callosum_redact::secrets;
 use unicode_segmentation::UnicodeSegmentation as _;
 
 /// Most words of a decision's title (LOA-REC-1: level 1 shows titles whole or not at all).

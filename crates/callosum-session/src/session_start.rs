@@ -7,10 +7,10 @@
 
 use std::fmt::Write as _;
 
-use callosum_evidence::{
+use callosum_citation::tokens::estimate;
+use callosum_redact::{
     secrets,
     terminal_escape::{is_unseen, untagged},
-    tokens::estimate,
 };
 use serde_json::Value;
 

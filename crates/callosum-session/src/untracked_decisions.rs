@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use callosum_evidence::secrets::mask;
+use callosum_redact::secrets::mask;
 use serde_json::Value;
 
 use crate::{

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use callosum_evidence::tokens;
+use callosum_citation::tokens;
 
 use super::{
     question::{Answer, ROLES, question},

@@ -6,8 +6,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use callosum_evidence::{secrets, tokens};
+use callosum_citation::tokens;
 use callosum_host::Disk;
+use callosum_redact::secrets;
 use callosum_search::walk::{MAX_TEXT_BYTES, Scope, SourceTree};
 
 use super::{

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use callosum_evidence::quote;
+use callosum_redact::quote;
 use serde_json::Value;
 
 /// Longest reason that is passed on, in characters.

@@ -6,7 +6,7 @@
 
 use std::{fmt::Write, path::Path};
 
-use callosum_evidence::tokens;
+use callosum_citation::tokens;
 use callosum_host::Disk;
 use callosum_search::{
     outline::outline_all,

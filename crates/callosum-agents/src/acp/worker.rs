@@ -20,7 +20,7 @@ use agent_client_protocol::{
         },
     },
 };
-use callosum_evidence::tokens;
+use callosum_citation::tokens;
 use callosum_host::process::{Ending, InteractiveChild};
 use serde_json::{Map, Value};
 use tokio::{

@@ -10,8 +10,9 @@ use std::{
     path::{Component, Path},
 };
 
-use callosum_evidence::{citation, quote, secrets, tokens};
+use callosum_citation::{citation, tokens};
 use callosum_host::{Disk, disk::EntryKind};
+use callosum_redact::{quote, secrets};
 use serde_json::Value;
 
 use crate::{protocol::Request, scout};

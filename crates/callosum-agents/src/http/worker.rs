@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use callosum_evidence::tokens;
+use callosum_citation::tokens;
 use serde_json::json;
 
 use super::{

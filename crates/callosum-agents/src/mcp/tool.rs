@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, hash_map::Entry};
 
-use callosum_evidence::secrets;
+use callosum_redact::secrets;
 use rmcp::model::{CallToolResult, Tool};
 use serde_json::{Map, Value};
 

@@ -1,6 +1,6 @@
 //! [`answer`]: one job of the process that speaks to an MCP server for the controller.
 
-use callosum_evidence::tokens;
+use callosum_citation::tokens;
 use callosum_host::process::InteractiveChild;
 use rmcp::{
     ClientHandler, Peer, RoleClient,

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use callosum_evidence::citation;
+use callosum_citation::citation;
 use jiff::Timestamp;
 
 use super::client_error::ClientError;

@@ -4,7 +4,7 @@
 //! reports it on standard error alone, after a banner (pal-mcp-server#273). The reason decides the
 //! code, and so whether another try can help.
 
-use callosum_evidence::citation;
+use callosum_citation::citation;
 
 use super::{client_error::ClientError, error_text::ErrorText};
 use crate::{

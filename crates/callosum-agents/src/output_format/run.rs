@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use callosum_evidence::tokens;
+use callosum_citation::tokens;
 use callosum_host::{
     disk::Scratch,
     process::{Cancel, Ending},

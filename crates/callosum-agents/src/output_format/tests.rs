@@ -1,6 +1,6 @@
 //! Recorded output of clients, and the result of reading it.
 
-use callosum_evidence::tokens;
+use callosum_citation::tokens;
 use callosum_host::{Disk, process::Ending};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};

@@ -6,7 +6,7 @@
 
 use std::fmt::Write;
 
-use callosum_evidence::quote;
+use callosum_redact::quote;
 use serde_json::{Map, Value};
 
 use super::{answer::LONGEST_SUMMARY, request::Request};

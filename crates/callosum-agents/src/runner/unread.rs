@@ -5,7 +5,7 @@
 
 use std::ffi::OsString;
 
-use callosum_evidence::secrets;
+use callosum_redact::secrets;
 
 use super::run::{Reply, RunError};
 use crate::{

@@ -1,10 +1,10 @@
 //! [`Cited`]: a place and what is quoted of it, so that a statement can lean on it.
 //!
-//! The grammar is `callosum_evidence::citation`'s. What is read comes from foreign files, so a
+//! The grammar is `callosum_citation::citation`'s. What is read comes from foreign files, so a
 //! quote never carries what a terminal would obey, and a path that would break a line of the
 //! digest is not cited at all.
 
-use callosum_evidence::citation;
+use callosum_citation::citation;
 
 /// The longest quote, in characters: enough for most declarations, short enough to list many.
 const LONGEST_QUOTE: usize = 88;

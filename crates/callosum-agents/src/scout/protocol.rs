@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use callosum_evidence::tokens;
+use callosum_citation::tokens;
 use callosum_host::Disk;
 use callosum_ledger::{
     ErrorCode,

@@ -1,7 +1,7 @@
 //! Audit records as the commands print them.
 
-use callosum_evidence::terminal_escape::on_one_line;
 use callosum_ledger::{AuditReadError, AuditReader, AuditRecord};
+use callosum_redact::terminal_escape::on_one_line;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! `callosum bead ready`: lists the beads that can be worked on now.
 
-use callosum_evidence::terminal_escape::on_one_line;
+use callosum_redact::terminal_escape::on_one_line;
 use callosum_session::bead::{Beads, Listing};
 use schemars::JsonSchema;
 use serde::Serialize;

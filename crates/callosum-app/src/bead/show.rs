@@ -1,7 +1,7 @@
 //! `callosum bead show`: prints the content of a bead.
 
-use callosum_evidence::terminal_escape::on_one_line;
 use callosum_intent::graph::Link;
+use callosum_redact::terminal_escape::on_one_line;
 use callosum_session::bead::{Bead, BeadId, Sheet};
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -1,7 +1,7 @@
 //! `callosum capability show`: all that is known of one.
 
 use callosum_arbiter::budget::Money;
-use callosum_evidence::terminal_escape::on_one_line;
+use callosum_redact::terminal_escape::on_one_line;
 
 use crate::capability::catalog::{CapabilityOutput, ChangeOutput};
 use crate::lasting;

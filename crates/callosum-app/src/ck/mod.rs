@@ -14,9 +14,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use callosum_config::{Environment, Homes};
-use callosum_evidence::terminal_escape::on_one_line;
 use callosum_host::process::{Cancel, Ending, Launch, Limits, SpawnError};
 use callosum_host::{Disk, DiskError, process};
+use callosum_redact::terminal_escape::on_one_line;
 use callosum_search::find::Proposal;
 
 use crate::shell_word;

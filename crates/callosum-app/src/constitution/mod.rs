@@ -6,7 +6,7 @@ pub use self::sign::SignedOutput;
 
 use callosum_arbiter::kernel::{Constitution, Origin, PolicyNote};
 use callosum_config::Governance;
-use callosum_evidence::terminal_escape::harmless;
+use callosum_redact::terminal_escape::harmless;
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -9,9 +9,9 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
-use callosum_evidence::secrets;
 use callosum_host::process;
 use callosum_host::process::{Launch, Limits};
+use callosum_redact::secrets;
 use callosum_session::trajectory::Agent;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use callosum_arbiter::delegation::{StartMark, TaskReport, TaskStatus};
-use callosum_evidence::quote;
+use callosum_redact::quote;
 use schemars::JsonSchema;
 use serde::Deserialize;
 

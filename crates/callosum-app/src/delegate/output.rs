@@ -3,9 +3,9 @@
 use callosum_arbiter::budget::Bound;
 use callosum_arbiter::delegation::{Failure, TaskReport, TaskStatus};
 use callosum_arbiter::kind_name;
-use callosum_evidence::citation::Review;
-use callosum_evidence::tokens::estimate;
-use callosum_evidence::truncate::{LeftOut, digest};
+use callosum_citation::citation::Review;
+use callosum_citation::tokens::estimate;
+use callosum_citation::truncate::{LeftOut, digest};
 use callosum_ledger::{Entry, TaskId};
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -8,8 +8,8 @@ use callosum_agents::registry::EMBEDDED_ID;
 use callosum_agents::scout;
 use callosum_agents::scout::{Kind, Limits, Survey};
 use callosum_arbiter::delegation::{TaskReport, TaskStatus};
-use callosum_evidence::citation::Review;
-use callosum_evidence::tokens::estimate;
+use callosum_citation::citation::Review;
+use callosum_citation::tokens::estimate;
 use callosum_search::walk::{RelativePath, Scope};
 
 use crate::context::Context;

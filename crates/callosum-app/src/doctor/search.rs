@@ -1,6 +1,6 @@
 //! Other search back ends of `find`, in addition to its own index.
 
-use callosum_evidence::terminal_escape::on_one_line;
+use callosum_redact::terminal_escape::on_one_line;
 use callosum_search::find::Model;
 
 use crate::ck::Ck;

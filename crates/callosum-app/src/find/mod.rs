@@ -11,7 +11,7 @@ pub use self::ck::{CkOutput, find as configured_ck};
 
 use std::path::Path;
 
-use callosum_evidence::secrets;
+use callosum_redact::secrets;
 use callosum_search::find::{
     By, Index, IndexError, Model, Proximity, Query, Search, SearchHit, TREE,
 };

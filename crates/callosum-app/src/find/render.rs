@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use callosum_evidence::quote;
-use callosum_evidence::terminal_escape::on_one_line;
+use callosum_redact::quote;
+use callosum_redact::terminal_escape::on_one_line;
 use callosum_search::find::{Query, SearchHit, TREE};
 
 use crate::find::FoundOutput;

@@ -4,7 +4,6 @@
 //! content hash covers the goal, the capabilities, the constitution and the source, so an index that points at another
 //! plan is noticed. A plan that is found passes each check of a model's plan again.
 
-use callosum_evidence::secrets;
 use callosum_host::random;
 use callosum_intent::delegation::compiled::{
     CompiledPlans, KeyId, PlanRefusal, PlanSigningKey, PolicyHash, SimilarPlans,
@@ -12,6 +11,7 @@ use callosum_intent::delegation::compiled::{
 use callosum_intent::delegation::{CallContext, Engine, EngineOptions, ExecTarget, stable_hash};
 use callosum_ledger::{Checksum, checkpoint::MachineKey};
 use callosum_plan::{Allowlist, CompileOptions, PlanRule, Unbounded, compile};
+use callosum_redact::secrets;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 

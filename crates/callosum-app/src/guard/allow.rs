@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use callosum_config::{Permit, Reach};
-use callosum_evidence::secrets;
 use callosum_ledger::{AuditEvent, Event};
+use callosum_redact::secrets;
 use jiff::{SignedDuration, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;

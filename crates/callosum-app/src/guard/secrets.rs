@@ -1,7 +1,7 @@
 //! `callosum guard secrets`: files that agents do not read.
 
 use callosum_config::SecretReadsFile;
-use callosum_evidence::terminal_escape::on_one_line;
+use callosum_redact::terminal_escape::on_one_line;
 use schemars::JsonSchema;
 use serde::Serialize;
 

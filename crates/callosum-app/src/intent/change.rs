@@ -1,10 +1,10 @@
 //! Changes of the graph: each is checked against the journal under a lock, recorded, and read back.
 
-use callosum_evidence::secrets;
 use callosum_intent::graph::{
     Change, ChangeError, Created, Edge, Graph, Intent, IntentId, LONGEST_TERM, Link, LinkRecord,
     NewIntent, Provenance, RelationRecord, Status,
 };
+use callosum_redact::secrets;
 
 use super::current;
 use super::journal::{self, PassedOverReason};

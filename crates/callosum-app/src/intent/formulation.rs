@@ -7,10 +7,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use callosum_evidence::{quote, secrets};
 use callosum_host::process::Cancel;
 use callosum_intent::graph::{Formulation, LONGEST_REQUEST, NewIntent};
 use callosum_model::{Delta, Limits, ModelError, ModelProvider, Request, json_object};
+use callosum_redact::{quote, secrets};
 use schemars::{JsonSchema, schema_for};
 use serde::Deserialize;
 

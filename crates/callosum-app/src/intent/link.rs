@@ -6,9 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use callosum_arbiter::suggest::nearest;
-use callosum_evidence::terminal_escape::on_one_line;
 use callosum_intent::graph::{Graph, Intent, IntentId, Link, LinkKind, Status};
 use callosum_mesh::{Mesh, mesh_store};
+use callosum_redact::terminal_escape::on_one_line;
 use callosum_session::bead::{BeadId, Beads, is_closed};
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use callosum_evidence::terminal_escape::on_one_line;
 use callosum_intent::graph::{
     Conflict, ConflictKind, Edge, Formulation, Graph, Intent, StatusRecord, TreeRow,
 };
+use callosum_redact::terminal_escape::on_one_line;
 use schemars::JsonSchema;
 use serde::Serialize;
 

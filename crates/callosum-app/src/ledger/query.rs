@@ -1,8 +1,8 @@
 //! `callosum ledger query`: entries by executor, time, text and what is known of them.
 
-use callosum_evidence::quote;
-use callosum_evidence::terminal_escape::on_one_line;
 use callosum_ledger::Entry;
+use callosum_redact::quote;
+use callosum_redact::terminal_escape::on_one_line;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;

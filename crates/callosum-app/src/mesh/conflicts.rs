@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use callosum_client::conflict::{Choice, Known, Outcome, is_lost, resolve as decide, unified};
-use callosum_evidence::terminal_escape::on_one_line;
 use callosum_host::OpenHow;
 use callosum_host::disk::EntryKind;
 use callosum_mesh::Author;
@@ -16,6 +15,7 @@ use callosum_mesh::board::{Command, Status};
 use callosum_mesh::conflict::{
     Conflict, ConflictSide, ConflictStore, Resolution, Side, StoreError,
 };
+use callosum_redact::terminal_escape::on_one_line;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -246,7 +246,7 @@ pub fn resolve(
         by: voice.agent.clone(),
         how: how.to_owned(),
         from,
-        reason: reason.map(|reason| callosum_evidence::secrets::mask(reason).text),
+        reason: reason.map(|reason| callosum_redact::secrets::mask(reason).text),
         has_replaced,
     });
     for place in ConflictSide::BOTH {

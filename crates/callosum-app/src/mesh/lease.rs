@@ -1,9 +1,9 @@
 //! `callosum mesh lease`: leases of agents on files.
 
-use callosum_evidence::secrets;
-use callosum_evidence::terminal_escape::on_one_line;
 use callosum_mesh::board::Lease;
 use callosum_mesh::{Mesh, leased_path};
+use callosum_redact::secrets;
+use callosum_redact::terminal_escape::on_one_line;
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 
 use callosum_client::presence::presence_source;
 use callosum_config::{MeshSettings, MeshSettingsError, OutputFolders};
-use callosum_evidence::terminal_escape::on_one_line;
 use callosum_host::process::Identity;
 use callosum_mesh::board::{BoardError, Command, NewTask, Task};
 use callosum_mesh::bridge::{Bridge, Synced};
 use callosum_mesh::event::Event;
 use callosum_mesh::journal::JournalError;
 use callosum_mesh::{Author, Mesh, MeshError, mesh_store};
+use callosum_redact::terminal_escape::on_one_line;
 
 use crate::context::Context;
 use crate::{CommandError, Exit, many};

@@ -4,9 +4,9 @@
 use std::fmt::Write as _;
 
 use callosum_config::MeshSettings;
-use callosum_evidence::terminal_escape::on_one_line;
 use callosum_mesh::classify::{Classification, THRESHOLD, classify};
 use callosum_mesh::route::{Matrix, Route};
+use callosum_redact::terminal_escape::on_one_line;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;

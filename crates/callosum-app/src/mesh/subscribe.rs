@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use callosum_evidence::terminal_escape::on_one_line;
 use callosum_mesh::journal::Notice;
+use callosum_redact::terminal_escape::on_one_line;
 use serde_json::Value;
 
 use crate::mesh::subscription::SubscriptionError;

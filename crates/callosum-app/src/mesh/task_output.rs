@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use callosum_evidence::terminal_escape::on_one_line;
 use callosum_intent::graph::{Graph, Link};
 use callosum_mesh::board::{Board, OutputOutcome, OutputReceipt, Task};
 use callosum_mesh::route::{CATEGORY, REASSIGNED};
+use callosum_redact::terminal_escape::on_one_line;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;

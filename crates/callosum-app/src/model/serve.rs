@@ -73,7 +73,7 @@ fn infer(
         );
         InferError::Failed("the model cannot be asked; the log of the daemon says why".to_owned())
     })?;
-    let prompt_tokens = callosum_evidence::tokens::estimate(&asked.prompt);
+    let prompt_tokens = callosum_citation::tokens::estimate(&asked.prompt);
     let limits = Limits {
         tokens: asked
             .max_tokens

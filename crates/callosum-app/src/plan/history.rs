@@ -4,8 +4,8 @@ use callosum_arbiter::plan_run::{
     CallKey, CallState, PassedOver, ReadRun, ReadRunError, RunId, RunState, Runs, read_run,
     read_runs,
 };
-use callosum_evidence::terminal_escape::on_one_line;
 use callosum_ledger::AuditReader;
+use callosum_redact::terminal_escape::on_one_line;
 
 use crate::context::Context;
 use crate::plan::local_run::LocalRun;

@@ -2,7 +2,7 @@
 //! further in.
 
 use callosum_arbiter::plan_run::CallState;
-use callosum_evidence::terminal_escape::on_one_line;
+use callosum_redact::terminal_escape::on_one_line;
 
 /// Most characters of what a call takes that are shown.
 const SHOWN: usize = 60;

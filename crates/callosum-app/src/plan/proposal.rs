@@ -4,11 +4,11 @@
 //! Deliberately not here: the translation of a proposal to a plan, which is the language's, and
 //! asking a model for one.
 
-use callosum_evidence::secrets;
 use callosum_ledger::{AuditEvent, Checksum, Event};
 use callosum_plan::{
     AcceptedPlan, Allowlist, Library, Limits, ProposalRequest, Rejection, Unbounded, accept,
 };
+use callosum_redact::secrets;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;

@@ -1,6 +1,6 @@
 //! `callosum session decide`: a decision, kept in notes, bead and trajectory.
 
-use callosum_evidence::terminal_escape::harmless;
+use callosum_redact::terminal_escape::harmless;
 use callosum_session::bead::BeadId;
 use callosum_session::trajectory::Agent;
 use callosum_session::{Decided, EvidenceKind, NewDecision};

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use callosum_client::renames::Renames;
 use callosum_client::session_git::Committed;
-use callosum_evidence::terminal_escape::harmless;
+use callosum_redact::terminal_escape::harmless;
 use callosum_session::heal::{Healed, RepairSource};
 use callosum_session::trajectory::{Agent, Pruned};
 use callosum_session::{LockedSession, Session, Zones};

@@ -32,8 +32,8 @@ use std::path::Path;
 
 use callosum_arbiter::suggest::nearest;
 use callosum_arbiter::truncate::excerpt;
-use callosum_evidence::secrets::Kind;
-use callosum_evidence::terminal_escape::harmless;
+use callosum_redact::secrets::Kind;
+use callosum_redact::terminal_escape::harmless;
 use callosum_session::evidence::{Evidence, EvidenceStatus, QuoteError, ROOT_PREFIX, Relative};
 use callosum_session::trajectory::Agent;
 use callosum_session::{Config, DecideError, FileMove, Session, SessionError, UnknownKey, Zones};

@@ -1,7 +1,8 @@
 //! `callosum session recover`: the text that a new context gets about the old one.
 
-use callosum_evidence::terminal_escape::harmless;
-use callosum_evidence::{quote, tokens};
+use callosum_citation::tokens;
+use callosum_redact::quote;
+use callosum_redact::terminal_escape::harmless;
 use callosum_session::recovery::{DecisionHit, Recollection, level_1, level_2};
 use callosum_session::trajectory::Agent;
 use callosum_session::{Config, quoted_from};

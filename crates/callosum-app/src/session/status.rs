@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use callosum_evidence::terminal_escape::on_one_line;
+use callosum_redact::terminal_escape::on_one_line;
 use callosum_session::notes::Notes;
 use callosum_session::{Session, SessionError, Zones};
 use schemars::JsonSchema;

@@ -2,8 +2,8 @@
 
 pub mod task_history;
 
-use callosum_evidence::terminal_escape::on_one_line;
 use callosum_ledger::{Entry, Query, ReadError, Reader, Stats};
+use callosum_redact::terminal_escape::on_one_line;
 use schemars::JsonSchema;
 use serde::Serialize;
 

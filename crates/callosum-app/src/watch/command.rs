@@ -10,9 +10,9 @@ use std::path::Path;
 use callosum_client::intervention::{WatchError, Watcher};
 use callosum_config::{Environment, Project, ProjectOverrides};
 use callosum_diagnose::{Diagnosis, OutputReader, StreamSource};
-use callosum_evidence::terminal_escape::on_one_line;
 use callosum_host::Disk;
 use callosum_intervention::knowledge::Fix;
+use callosum_redact::terminal_escape::on_one_line;
 use callosum_terminal::{
     CallerStreams, InputFilter, Mode, Run, RunError, Stream, Tap, TapEnd, run,
 };

@@ -10,8 +10,9 @@ use callosum_agents::{
     protocol::{Answer, Spent},
     registry::Executor,
 };
-use callosum_evidence::{citation::Review, secrets};
+use callosum_citation::citation::Review;
 use callosum_ledger::{AuditEvent, Checksum, Entry, GrowingChecksum, TaskId, WriteError};
+use callosum_redact::secrets;
 use callosum_search::walk::{RelativePath, Scope, SourceTree};
 
 use super::{

@@ -5,7 +5,7 @@
 //! record bear out or not. Deliberately not here: the standard error of failed tries, which is
 //! always kept.
 
-use callosum_evidence::{secrets, terminal_escape::harmless};
+use callosum_redact::{secrets, terminal_escape::harmless};
 
 /// Prefixes of the names of the ledger's files, and of those that steer it.
 const OF_THE_LEDGER: [&str; 10] = [

@@ -14,8 +14,8 @@ use callosum_agents::{
     protocol::{Answer, AnswerError, LONGEST_SUMMARY, Request},
     runner::{self, ExecutionEnvironment, RunError, Sign},
 };
-use callosum_evidence::{secrets, terminal_escape::on_one_line};
 use callosum_ledger::Checksum;
+use callosum_redact::{secrets, terminal_escape::on_one_line};
 use serde_json::{Value, json};
 
 use super::{

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use callosum_agents::confinement::Connection;
-use callosum_evidence::secrets;
 use callosum_ledger::{AuditEvent, Checksum, ErrorCode, Event, Spawn, TaskId};
+use callosum_redact::secrets;
 use serde_json::{Map, Value};
 
 use super::report::Failure;

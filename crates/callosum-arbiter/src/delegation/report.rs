@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use callosum_evidence::citation::Review;
+use callosum_citation::citation::Review;
 use callosum_ledger::{Checksum, Entry, ErrorCode, TaskId, WriteError};
 
 use crate::{budget::Bound, mode::Decision, task::Kind};

@@ -4,8 +4,9 @@
 use std::fmt::Write as _;
 
 use callosum_agents::protocol::{LONGEST_SUMMARY, Request};
-use callosum_evidence::{citation::Review, quote};
+use callosum_citation::citation::Review;
 use callosum_ledger::{Reader, TaskId};
+use callosum_redact::quote;
 use serde_json::{Map, Value, json};
 
 use super::{

@@ -4,8 +4,9 @@
 //! upper bound); this is about its content.
 
 use callosum_agents::protocol::{Answer, ChecksumBy, LONGEST_SUMMARY};
-use callosum_evidence::{citation::Review, secrets, tokens};
+use callosum_citation::{citation::Review, tokens};
 use callosum_ledger::{Entry, ErrorCode};
+use callosum_redact::secrets;
 use serde_json::{Map, Value, json};
 
 use super::context::SHORT_SUMMARY;
@@ -235,7 +236,7 @@ fn is_short(value: &Value) -> bool {
 #[cfg(test)]
 mod tests {
     use callosum_agents::{protocol::parse_answer, registry::Capabilities};
-    use callosum_evidence::citation::{self, CitationStatus, Why};
+    use callosum_citation::citation::{self, CitationStatus, Why};
 
     use super::*;
 

@@ -5,8 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use callosum_evidence::secrets::mask;
 use callosum_plan::{Key, Value};
+use callosum_redact::secrets::mask;
 use thiserror::Error;
 
 /// Bytes, about, that the arguments of one call may have when written out.

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use callosum_evidence::secrets;
 use callosum_host::DiskError;
 use callosum_ledger::{Answers, Checksum, WriteError};
 use callosum_plan::{Key, Limits, Program, Value};
+use callosum_redact::secrets;
 use jiff::Timestamp;
 
 use super::{

@@ -164,7 +164,7 @@ fn check_waits(base: &KeyBase, call: &CallState, outcome: &Outcome) -> Result<()
 fn shown(call: &Yield) -> String {
     let arguments = arguments_text(&call.arguments);
     let hash = callosum_ledger::Checksum::of(arguments.as_bytes());
-    let masked = callosum_evidence::secrets::mask(&arguments).text;
+    let masked = callosum_redact::secrets::mask(&arguments).text;
     format!(
         "`:{} {}` with the arguments' hash {hash}",
         call.capability,

@@ -440,7 +440,7 @@ impl Answer {
 impl KeptFailure {
     /// Keeps a failure; where it happened follows from the run.
     pub fn of(failure: &Failure) -> Self {
-        let masked = |text: &str| callosum_evidence::secrets::mask(text).text;
+        let masked = |text: &str| callosum_redact::secrets::mask(text).text;
         Self {
             kind: failure.kind.to_string(),
             message: masked(&failure.message),

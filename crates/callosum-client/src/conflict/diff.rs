@@ -2,7 +2,7 @@
 
 use std::{fmt::Write as _, time::Duration};
 
-use callosum_evidence::{
+use callosum_redact::{
     secrets::mask,
     terminal_escape::{harmless, untagged},
 };

@@ -6,7 +6,7 @@
 //! one can be asked, a question becomes a denial.
 
 use callosum_agents::client::{Allowing, Asking, Denying, Hooks, Rewriting};
-use callosum_evidence::terminal_escape::untagged;
+use callosum_redact::terminal_escape::untagged;
 use serde_json::{Value, json};
 
 /// The decision that is reported to a client.

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use callosum_evidence::secrets;
 use callosum_guard::Decision;
 use callosum_ledger::{AuditEvent, Checksum, Event as Kind, notice};
+use callosum_redact::secrets;
 use serde_json::{Map, Value, json};
 
 use super::{

@@ -14,12 +14,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use callosum_evidence::terminal_escape::on_one_line;
 use callosum_guard::{Decision, can_be_made_again, takes_in};
 use callosum_host::{
     disk::EntryKind,
     process::{Cancel, Ending, Launch, Limits, leave, run},
 };
+use callosum_redact::terminal_escape::on_one_line;
 
 use serde::Deserialize;
 

@@ -5,7 +5,7 @@
 
 use std::{io, time::Duration};
 
-use callosum_evidence::tokens::estimate;
+use callosum_citation::tokens::estimate;
 use callosum_host::{Disk, DiskError, LockFile, OpenHow};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};

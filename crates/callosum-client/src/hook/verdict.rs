@@ -1,8 +1,8 @@
 //! [`Judged`]: the guard's verdict on a call.
 
-use callosum_evidence::terminal_escape;
 use callosum_guard::{Decision, Policy, Verdict, decide_read, decide_write};
 use callosum_ledger::Checksum;
+use callosum_redact::terminal_escape;
 use jiff::Timestamp;
 
 use super::{

@@ -1,7 +1,7 @@
 //! The lines about errors that a session starts with: failures whose fix is known, and edits outside of tasks.
 
-use callosum_evidence::terminal_escape::on_one_line;
 use callosum_intervention::knowledge::KnownFailure;
+use callosum_redact::terminal_escape::on_one_line;
 use jiff::{SignedDuration, Timestamp};
 
 use super::{WatchError, Watcher};

@@ -1,6 +1,5 @@
 //! The text that an agent is sent: the operator's message, and what is known about the fix.
 
-use callosum_evidence::terminal_escape::on_one_line;
 use callosum_intervention::{
     classify::suggest,
     knowledge::Fix,
@@ -8,6 +7,7 @@ use callosum_intervention::{
     recall::Recorded,
     voice::GateFacts,
 };
+use callosum_redact::terminal_escape::on_one_line;
 use jiff::Timestamp;
 
 use super::{Seen, Watcher, project_facts::ProjectFacts};

@@ -23,7 +23,6 @@ use std::{
 use callosum_diagnose::{
     Diagnosis, ErrorEvent, OutputReader, PatternError, Patterns, StreamSource,
 };
-use callosum_evidence::secrets::{mask, mask_command};
 use callosum_guard::config::{Config, InterventionMode};
 use callosum_host::Disk;
 use callosum_intervention::{
@@ -32,6 +31,7 @@ use callosum_intervention::{
     recall::{self, Place, RecallDb, RecallError, Recorded, Signature},
     scope::SCOPE_DRIFT,
 };
+use callosum_redact::secrets::{mask, mask_command};
 use jiff::Timestamp;
 
 use self::{

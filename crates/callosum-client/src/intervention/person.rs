@@ -7,12 +7,12 @@
 use std::{ffi::OsString, path::PathBuf, thread, time::Duration};
 
 use callosum_agents::http::{NoWebhook, Webhook};
-use callosum_evidence::terminal_escape::on_one_line;
 use callosum_guard::config::Escalation;
 use callosum_host::{
     Disk, DiskError,
     process::{self, Cancel, Ending, Launch, Limits, SpawnError},
 };
+use callosum_redact::terminal_escape::on_one_line;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 

@@ -1,6 +1,6 @@
 //! `decide`: a decision, kept where it outlives the context.
 
-use callosum_evidence::quote::{self, NOTICE};
+use callosum_redact::quote::{self, NOTICE};
 use callosum_session::{EvidenceKind, NewDecision};
 use schemars::JsonSchema;
 use serde::Deserialize;

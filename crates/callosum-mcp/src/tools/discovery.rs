@@ -1,7 +1,7 @@
 //! `discovery`: findings that one agent shares with all others.
 
-use callosum_evidence::quote::{self, NOTICE};
 use callosum_mesh::board::Command;
+use callosum_redact::quote::{self, NOTICE};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use callosum_evidence::quote::{self, NOTICE};
 use callosum_mesh::board::Command;
+use callosum_redact::quote::{self, NOTICE};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;

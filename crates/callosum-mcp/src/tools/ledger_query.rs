@@ -1,6 +1,6 @@
 //! `ledger_query`: earlier results.
 
-use callosum_evidence::quote::NOTICE;
+use callosum_redact::quote::NOTICE;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;

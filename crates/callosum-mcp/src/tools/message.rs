@@ -1,10 +1,8 @@
 //! `message`: messages between agents.
 
-use callosum_evidence::{
-    quote::{self, NOTICE},
-    tokens::estimate,
-};
+use callosum_citation::tokens::estimate;
 use callosum_mesh::board::{Command, Message};
+use callosum_redact::quote::{self, NOTICE};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;

@@ -18,7 +18,8 @@ mod task;
 
 use std::sync::Arc;
 
-use callosum_evidence::{quote, tokens::estimate};
+use callosum_citation::tokens::estimate;
+use callosum_redact::quote;
 use rmcp::model::{Tool as Listed, ToolAnnotations};
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::{Map, Value};

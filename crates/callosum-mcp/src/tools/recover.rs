@@ -1,6 +1,6 @@
 //! `recover`: the state of things, for a context that begins.
 
-use callosum_evidence::quote;
+use callosum_redact::quote;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use callosum_evidence::quote::{self, NOTICE};
+use callosum_redact::quote::{self, NOTICE};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;

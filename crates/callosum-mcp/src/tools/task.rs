@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use callosum_evidence::quote::{self, NOTICE};
 use callosum_mesh::board::{Command, NewTask};
+use callosum_redact::quote::{self, NOTICE};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! Guarantees about the list of tools as a whole.
 
-use callosum_evidence::tokens::estimate;
+use callosum_citation::tokens::estimate;
 use serde_json::json;
 
 use super::*;

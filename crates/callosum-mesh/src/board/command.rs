@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use callosum_evidence::secrets::mask;
+use callosum_redact::secrets::mask;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 

@@ -3,7 +3,7 @@
 //! Ids occur within our own text and in commands to be pasted, for people and for models. So an id
 //! is one plain word, which no shell splits and no reader mistakes for a sentence of ours.
 
-use callosum_evidence::secrets::mask;
+use callosum_redact::secrets::mask;
 
 use super::{BoardError, Command, Effect};
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use callosum_evidence::terminal_escape::in_json;
+use callosum_redact::terminal_escape::in_json;
 use serde_json::{Map, Value, json};
 
 use crate::{

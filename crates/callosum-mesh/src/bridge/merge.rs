@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use callosum_evidence::secrets::mask;
+use callosum_redact::secrets::mask;
 use serde_json::{Map, Value};
 
 use super::{

@@ -7,11 +7,11 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use callosum_evidence::secrets::mask;
 use callosum_host::{
     Disk, DiskError,
     disk::{EntryKind, FileId, FileStat},
 };
+use callosum_redact::secrets::mask;
 use sha2::{Digest as _, Sha256};
 
 use super::{Document, merge_base};

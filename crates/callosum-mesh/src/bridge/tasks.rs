@@ -3,7 +3,7 @@
 //! A status change is a compare-and-set: it counts only if the task still has the status that its
 //! author found, or if the task is theirs.
 
-use callosum_evidence::secrets::mask;
+use callosum_redact::secrets::mask;
 use serde_json::{Map, Value};
 
 use super::{Edit, document::is_of_task, item::Item, merge::Merge};

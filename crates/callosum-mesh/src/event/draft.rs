@@ -63,7 +63,7 @@ impl Draft {
 
     /// The event that it becomes, its secrets masked.
     pub(crate) fn stamped(self, stamp: Stamp<'_>) -> Event {
-        let text = |text: String| callosum_evidence::secrets::mask(&text).text;
+        let text = |text: String| callosum_redact::secrets::mask(&text).text;
         Event {
             seq: stamp.seq,
             origin: stamp.origin.to_owned(),

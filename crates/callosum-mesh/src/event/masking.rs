@@ -1,6 +1,6 @@
 //! Masking of secrets in all texts of a payload.
 
-use callosum_evidence::secrets::mask;
+use callosum_redact::secrets::mask;
 use serde_json::{Map, Value};
 
 /// The same payload without its secrets. Linear in its size.

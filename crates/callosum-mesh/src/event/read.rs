@@ -1,7 +1,7 @@
 //! Reading a [`Draft`] from JSON that came from elsewhere: every fault is named, none is guessed
 //! away.
 
-use callosum_evidence::secrets::mask;
+use callosum_redact::secrets::mask;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 

@@ -1,6 +1,6 @@
 //! Digests: within their budget, about what concerns the agent, once, and as data.
 
-use callosum_evidence::tokens;
+use callosum_citation::tokens;
 use callosum_mesh::{
     Mesh,
     board::{Command, NewTask, Receipt},

@@ -184,7 +184,7 @@ fn what_has_no_room_comes_at_the_next_call() {
         if text.is_empty() {
             break;
         }
-        assert!(callosum_evidence::tokens::estimate(&text) <= 300, "{text}");
+        assert!(callosum_citation::tokens::estimate(&text) <= 300, "{text}");
         let lines = text.lines().filter_map(|line| {
             let (_, rest) = line.split_once("finding ")?;
             rest.split(':').next()?.parse::<usize>().ok()

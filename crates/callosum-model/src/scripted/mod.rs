@@ -9,7 +9,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use callosum_evidence::tokens;
+use callosum_citation::tokens;
 use callosum_host::process::Cancel;
 
 use self::script::Line;

@@ -1,6 +1,6 @@
 //! [`Evidence`]: one cited place, as it is written and read.
 
-use callosum_evidence::citation;
+use callosum_citation::citation;
 use serde::{Deserialize, Serialize};
 
 /// Prefix of every path (Seed LOA §4.4); a path without it is not accepted.

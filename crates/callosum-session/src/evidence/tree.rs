@@ -8,11 +8,9 @@ use std::{
     rc::Rc,
 };
 
-use callosum_evidence::{
-    citation::{CitedFile, MOST_LINES, Why},
-    secrets,
-};
+use callosum_citation::citation::{CitedFile, MOST_LINES, Why};
 use callosum_host::Disk;
+use callosum_redact::secrets;
 use callosum_search::{
     language::Language,
     syntax::{inert_ranges, parses_as_code},

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use callosum_evidence::citation::{self, Citation};
+use callosum_citation::citation::{self, Citation};
 use serde::{Deserialize, Serialize};
 
 use super::{

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use callosum_evidence::{secrets, tokens::estimate};
+use callosum_citation::tokens::estimate;
+use callosum_redact::secrets;
 
 use super::current_state::{Recollected, Recollection, Trust};
 use crate::{

@@ -5,7 +5,8 @@
 //! entries of the ledger. For the shorter text that `session recover --level 1` prints, see
 //! [`level_1`](super::level_1).
 
-use callosum_evidence::{secrets, tokens::estimate};
+use callosum_citation::tokens::estimate;
+use callosum_redact::secrets;
 
 use super::current_state::{Recollected, Recollection};
 use crate::{bead::Bead, evidence::Evidence, sanitize::one_line};

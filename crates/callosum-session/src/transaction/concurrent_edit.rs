@@ -12,11 +12,11 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use callosum_evidence::secrets::mask;
 use callosum_host::{
     DiskError,
     disk::{EntryKind, OpenHow},
 };
+use callosum_redact::secrets::mask;
 use sha2::{Digest as _, Sha256};
 
 use super::session::{LockedSession, SessionError};

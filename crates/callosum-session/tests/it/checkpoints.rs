@@ -1,6 +1,6 @@
 //! The seven steps before a context is cleared, the hand-off after, and what is recovered then.
 
-use callosum_evidence::tokens::estimate;
+use callosum_citation::tokens::estimate;
 use callosum_session::{
     ClaimScope, Config, Enforcement, EvidenceKind, HandoffError, NewDecision, NewHandoff,
     bead::Bead,

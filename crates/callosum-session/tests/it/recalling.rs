@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use callosum_evidence::tokens::estimate;
+use callosum_citation::tokens::estimate;
 use callosum_session::{
     EvidenceKind,
     recovery::{DecisionHit, Recollection, level_1},

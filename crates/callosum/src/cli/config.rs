@@ -15,8 +15,8 @@ use callosum_config::{
     Address, Calrc, CalrcError, Environment, Key, MendError, Project, ProjectError,
     ProjectOverrides, Settings, Value,
 };
-use callosum_evidence::terminal_escape::on_one_line;
 use callosum_host::Disk;
+use callosum_redact::terminal_escape::on_one_line;
 use clap::{Args, Subcommand};
 use serde_json::Value as Json;
 

@@ -4,7 +4,7 @@
 
 use callosum_app::model::{check, list};
 use callosum_app::{CommandError, Exit};
-use callosum_evidence::terminal_escape::on_one_line;
+use callosum_redact::terminal_escape::on_one_line;
 use clap::{Args, Subcommand};
 
 use super::context::Context;

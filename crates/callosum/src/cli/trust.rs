@@ -12,8 +12,8 @@ use callosum_app::executor_pool::Roster;
 use callosum_app::trust::{CALRC, TrustOutput, WaitingExecutor, WaitingSetting, is_begun};
 use callosum_app::{CommandError, Exit, config_errors, open_ledger};
 use callosum_config::Subject;
-use callosum_evidence::terminal_escape::{harmless, on_one_line};
 use callosum_ledger::{AuditEvent, Checksum, Event, Ledger};
+use callosum_redact::terminal_escape::{harmless, on_one_line};
 use clap::Args;
 
 use super::context::Context;

@@ -3,7 +3,7 @@
 use std::io::{self, Write as _};
 
 use callosum_app::{CommandError, Exit};
-use callosum_evidence::terminal_escape::harmless;
+use callosum_redact::terminal_escape::harmless;
 use owo_colors::OwoColorize as _;
 
 /// Prints what failed, why, and the hint. Prints nothing if the failure has been reported.

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use callosum_evidence::terminal_escape::in_json;
+use callosum_redact::terminal_escape::in_json;
 
 /// Passes on the output of `serde_json`, which writes whole characters.
 #[derive(Debug)]

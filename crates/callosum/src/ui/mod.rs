@@ -26,7 +26,7 @@ use std::{
 };
 
 use callosum_app::CommandError;
-use callosum_evidence::terminal_escape::{harmless, visible};
+use callosum_redact::terminal_escape::{harmless, visible};
 
 pub(crate) use self::{
     command_error::{print_error, unprinted},

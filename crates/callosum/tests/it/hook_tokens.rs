@@ -1,6 +1,6 @@
 //! What hooks add to models' contexts is counted, by client and session.
 
-use callosum_evidence::tokens::estimate;
+use callosum_citation::tokens::estimate;
 use callosum_testkit::TestEnv;
 use serde_json::{Value, json};
 

@@ -285,7 +285,7 @@ fn what_is_kept_names_the_agent_and_its_session() {
     let said = server.done("ledger_query", &json!({"text": "map it"}));
     assert!(said.contains(id) && said.contains("more lines"), "{said}");
     let said = server.done("ledger_query", &json!({"task": id}));
-    let summary = callosum_evidence::quote::lines(entry["summary"].as_str().unwrap().trim());
+    let summary = callosum_redact::quote::lines(entry["summary"].as_str().unwrap().trim());
     assert!(said.contains(&summary), "{said}");
     assert_eq!(server.end(), 0);
     env.run(["ledger", "verify"]).success();

@@ -89,7 +89,7 @@ fn a_held_log_takes_nothing_from_a_session_that_begins() {
     for part in [OWN, UNTOLD, OTHERS] {
         assert!(told.contains(part), "{part}: {told}");
     }
-    assert!(callosum_evidence::tokens::estimate(&told) <= 400, "{told}");
+    assert!(callosum_citation::tokens::estimate(&told) <= 400, "{told}");
     drop(lock);
     assert_eq!(state(&env, "m"), "queued");
     let told = begun(&env);

@@ -225,7 +225,7 @@ fn recovery_comes_before_the_others() {
         told.contains(" more: `callosum mesh message read`"),
         "{told}"
     );
-    assert!(callosum_evidence::tokens::estimate(&told) <= 400, "{told}");
+    assert!(callosum_citation::tokens::estimate(&told) <= 400, "{told}");
 }
 
 /// CALC-FAIL-1: what is wrong with a mesh is on the trail, and a session that begins is told where to look.

@@ -73,7 +73,7 @@ fn hostile_project() -> TestEnv {
 
 /// Whether a terminal obeys a character, or no one sees it.
 fn is_obeyed(c: char) -> bool {
-    c.is_control() && c != '\n' && c != '\t' || callosum_evidence::terminal_escape::is_unseen(c)
+    c.is_control() && c != '\n' && c != '\t' || callosum_redact::terminal_escape::is_unseen(c)
 }
 
 fn assert_unobeyed(what: &str, text: &str) {

@@ -122,7 +122,7 @@ fn what_nobody_sees_is_shown() {
         &["bead", "list"],
     ] {
         let said = env.run(arguments).success().stdout;
-        let seen = |c: char| !callosum_evidence::terminal_escape::is_unseen(c);
+        let seen = |c: char| !callosum_redact::terminal_escape::is_unseen(c);
         assert!(said.chars().all(seen), "{arguments:?}: {said:?}");
     }
     let told = env.run(["session", "recover"]).success().stdout;

@@ -9,7 +9,7 @@ use std::{
     },
 };
 
-use callosum_evidence::tokens::{self, TextKind};
+use callosum_citation::tokens::{self, TextKind};
 use callosum_host::Disk;
 use callosum_search::{
     resolve::{self, Packages},

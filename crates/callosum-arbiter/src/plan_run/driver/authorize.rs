@@ -146,7 +146,7 @@ impl<'env, 'a: 'env> Driver<'_, 'env, 'a> {
         ordinal: u64,
     ) -> Result<Intended, RunError> {
         let arguments = arguments_text(&call.arguments);
-        let masked = callosum_evidence::secrets::mask(&arguments).text;
+        let masked = callosum_redact::secrets::mask(&arguments).text;
         let (line, column) = call.span.line_and_column(self.source);
         let steps = call.steps.iter().map(|step| match step.attempt {
             1 => step.id.to_string(),

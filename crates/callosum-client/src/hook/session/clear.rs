@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use callosum_evidence::terminal_escape::untagged;
+use callosum_redact::terminal_escape::untagged;
 use callosum_session::{
     ClaimScope, Config,
     checkpoint::{Checked, Outcome},

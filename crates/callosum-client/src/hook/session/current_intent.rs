@@ -3,7 +3,7 @@
 //! This crate does not read intents: the program passes an [`IntentSource`] to the hook. An intent may come with a repository,
 //! so its goal is in quotes, on one line and short, and the line says that it is data.
 
-use callosum_evidence::tokens;
+use callosum_citation::tokens;
 use callosum_host::Disk;
 use callosum_ledger::LedgerPaths;
 use callosum_mesh::quoted;

@@ -14,7 +14,7 @@ use std::{
 };
 
 use callosum_agents::client::Client;
-use callosum_evidence::tokens;
+use callosum_citation::tokens;
 use callosum_host::{Disk, disk::EntryKind, process::Identity};
 use callosum_mesh::{
     Author, Mesh, MeshError,

@@ -3,7 +3,7 @@
 
 use std::{cmp::Ordering, path::Path, time::Duration};
 
-use callosum_evidence::terminal_escape::untagged;
+use callosum_redact::terminal_escape::untagged;
 use callosum_session::{
     ClaimScope, Config, HandoffError, NewHandoff, SessionError,
     budget::{Budget, Zone},

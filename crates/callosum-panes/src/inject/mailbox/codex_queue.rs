@@ -4,8 +4,8 @@
 
 use std::{ffi::OsString, path::PathBuf, time::Duration};
 
-use callosum_evidence::terminal_escape::on_one_line;
 use callosum_host::process::{self, Cancel, Ending, Launch, Limits};
+use callosum_redact::terminal_escape::on_one_line;
 
 use super::{super::DeliveryRoute, Mailbox, MailboxError};
 

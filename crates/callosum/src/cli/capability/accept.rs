@@ -5,8 +5,8 @@
 use callosum_app::capability::accept::accept;
 use callosum_app::capability::catalog::named;
 use callosum_app::{CommandError, audit_change};
-use callosum_evidence::terminal_escape::on_one_line;
 use callosum_ledger::{AuditEvent, Event};
+use callosum_redact::terminal_escape::on_one_line;
 use clap::Args;
 
 use crate::cli::context::Context;

@@ -8,7 +8,7 @@ mod sign;
 
 use callosum_app::CommandError;
 use callosum_app::constitution::ConstitutionOutput;
-use callosum_evidence::terminal_escape::on_one_line;
+use callosum_redact::terminal_escape::on_one_line;
 use clap::Subcommand;
 
 use super::context::Context;

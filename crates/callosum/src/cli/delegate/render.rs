@@ -12,10 +12,10 @@ use callosum_app::delegate::whole::Whole;
 use callosum_app::{CommandError, many, thousands};
 use callosum_arbiter::delegation::{Report, TaskReport, TaskStatus};
 use callosum_arbiter::kind_name;
-use callosum_evidence::citation::Review;
-use callosum_evidence::terminal_escape::on_one_line;
-use callosum_evidence::truncate::LeftOut;
+use callosum_citation::citation::Review;
+use callosum_citation::truncate::LeftOut;
 use callosum_ledger::Entry;
+use callosum_redact::terminal_escape::on_one_line;
 
 use crate::cli::context::Context;
 use crate::ui::Ui;

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use callosum_app::doctor::text::{MOST_LINES, Problem, by_fix, is_guard, shortened};
 use callosum_app::doctor::{CheckLine, SetUp};
 use callosum_app::{many, thousands};
-use callosum_evidence::terminal_escape::on_one_line;
+use callosum_redact::terminal_escape::on_one_line;
 use clap::ValueEnum as _;
 use owo_colors::OwoColorize as _;
 

@@ -5,7 +5,7 @@
 use callosum_app::CommandError;
 use callosum_app::executor::list::{ExecutorOutput, ListOutput, next_line};
 use callosum_app::executor_pool::Roster;
-use callosum_evidence::terminal_escape::on_one_line;
+use callosum_redact::terminal_escape::on_one_line;
 use clap::Args;
 
 use crate::cli::context::Context;

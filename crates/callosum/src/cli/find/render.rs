@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use callosum_app::CommandError;
 use callosum_app::find::render::{lines, place, title};
 use callosum_app::find::{Answer, FindOutput, FoundOutput};
-use callosum_evidence::terminal_escape::{in_json, visible};
+use callosum_redact::terminal_escape::{in_json, visible};
 use callosum_search::find::{Query, TREE};
 use owo_colors::OwoColorize as _;
 

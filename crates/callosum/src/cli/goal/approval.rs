@@ -13,9 +13,9 @@ use callosum_app::plan::render::RunFailureOutput;
 use callosum_app::plan::source::Source;
 use callosum_app::{CommandError, Exit};
 use callosum_arbiter::plan_run::{RunEnd, RunId, read_run, text_of};
-use callosum_evidence::terminal_escape::on_one_line;
 use callosum_intent::graph::Status;
 use callosum_plan::{Failure, Key, Value};
+use callosum_redact::terminal_escape::on_one_line;
 
 use super::verdict::show_verdict;
 use super::way::{Attempt, Way};

@@ -11,9 +11,9 @@ use callosum_app::plan::history;
 use callosum_app::plan::source::Source;
 use callosum_app::{capability, shell_word};
 use callosum_arbiter::plan_run::RunId;
-use callosum_evidence::terminal_escape::on_one_line;
 use callosum_intent::delegation::{Fallback, FallbackStrategy, Fault, Proposal};
 use callosum_intent::graph::Status;
+use callosum_redact::terminal_escape::on_one_line;
 
 use super::verdict::show_stored;
 use super::way::{Way, account, new_id};

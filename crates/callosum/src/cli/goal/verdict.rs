@@ -3,8 +3,8 @@
 use callosum_app::goal::Verdict;
 use callosum_app::goal::proposal::{lines, step_lines};
 use callosum_app::goal::reuse::StoredPlan;
-use callosum_evidence::terminal_escape::{harmless, on_one_line};
 use callosum_intent::delegation::Proposal;
+use callosum_redact::terminal_escape::{harmless, on_one_line};
 use owo_colors::OwoColorize as _;
 
 use crate::ui::Ui;

@@ -12,8 +12,8 @@ use callosum_app::guard::rule::refuse_agent;
 use callosum_app::time_span::time_span;
 use callosum_app::{CommandError, Exit, config_errors};
 use callosum_config::{Permit, Reach};
-use callosum_evidence::terminal_escape::on_one_line;
 use callosum_guard::{Decision, Permission, Policy, decide, is_fixed};
+use callosum_redact::terminal_escape::on_one_line;
 use clap::{Args, ValueEnum};
 
 use super::gather_facts::StrictnessArgs;

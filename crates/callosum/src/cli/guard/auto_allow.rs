@@ -7,9 +7,9 @@ use callosum_app::guard::auto_allow::{
 };
 use callosum_app::{CommandError, Exit, config_errors};
 use callosum_config::{AutoAllow, AutoAllowSettings};
-use callosum_evidence::terminal_escape::on_one_line;
 use callosum_guard::Permission;
 use callosum_guard::auto_allow::{may_be_listed, preset};
+use callosum_redact::terminal_escape::on_one_line;
 use clap::{Args, Subcommand};
 
 use crate::cli::context::Context;

@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use callosum_app::guard::evaluate::{FORM, Row, RowOutput, TestOutput};
 use callosum_app::guard::gather_facts;
 use callosum_app::{CommandError, Exit};
-use callosum_evidence::terminal_escape::on_one_line;
 use callosum_guard::{Decision, decide};
+use callosum_redact::terminal_escape::on_one_line;
 use clap::Args;
 
 use super::gather_facts::StrictnessArgs;

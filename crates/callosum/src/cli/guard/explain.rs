@@ -11,8 +11,8 @@ use callosum_app::guard::explain::{
     ExplainOutput, LookedOutput, StepOutput, every_rule, on_one_screen,
 };
 use callosum_app::guard::gather_facts;
-use callosum_evidence::terminal_escape::visible;
 use callosum_guard::explain;
+use callosum_redact::terminal_escape::visible;
 use clap::Args;
 
 use super::check::Asked;

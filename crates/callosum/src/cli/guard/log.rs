@@ -9,12 +9,12 @@ use std::time::Duration;
 use callosum_app::guard::log::{MOST_LACKS, id};
 use callosum_app::time_arg::TimeArg;
 use callosum_app::{CommandError, audit, open_ledger};
-use callosum_evidence::terminal_escape::on_one_line;
 use callosum_host::Disk;
 use callosum_ledger::{
     AuditEvent, AuditQuery, AuditReader, AuditRecord, Event, Journal, LedgerPaths, waiting,
 };
 use callosum_metrics::GuardDecision;
+use callosum_redact::terminal_escape::on_one_line;
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 use schemars::JsonSchema;

@@ -3,7 +3,7 @@
 use callosum_app::guard::allow::{PermitOutput, tell_journal};
 use callosum_app::guard::gather_facts::permissions;
 use callosum_app::{CommandError, Exit, config_errors};
-use callosum_evidence::terminal_escape::on_one_line;
+use callosum_redact::terminal_escape::on_one_line;
 use clap::Args;
 
 use crate::cli::context::Context;

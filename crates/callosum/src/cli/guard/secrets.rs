@@ -5,8 +5,8 @@
 use callosum_app::guard::secrets::{SecretsOutput, checked, require_on};
 use callosum_app::{CommandError, Exit, config_errors, many};
 use callosum_config::SecretReadsFile;
-use callosum_evidence::terminal_escape::on_one_line;
 use callosum_guard::{Decision, SecretReads};
+use callosum_redact::terminal_escape::on_one_line;
 use clap::{Args, Subcommand};
 
 use crate::cli::context::Context;

@@ -4,8 +4,8 @@
 
 use callosum_app::CommandError;
 use callosum_app::intent::{IntentOutput, find, link, read, unlink};
-use callosum_evidence::terminal_escape::on_one_line;
 use callosum_intent::graph::Link;
+use callosum_redact::terminal_escape::on_one_line;
 use clap::Args;
 
 use crate::cli::context::Context;

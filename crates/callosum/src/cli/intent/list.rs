@@ -7,8 +7,8 @@ use std::cmp::Reverse;
 use callosum_app::intent::output::ListedIntentOutput;
 use callosum_app::intent::{IntentListOutput, LinkStates, read};
 use callosum_app::{CommandError, many};
-use callosum_evidence::terminal_escape::on_one_line;
 use callosum_intent::graph::Status;
+use callosum_redact::terminal_escape::on_one_line;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use callosum_app::intent::output::{FormulationOutput, StatusChangeOutput};
 use callosum_app::intent::{IntentOutput, find, read};
 use callosum_app::{CommandError, many};
-use callosum_evidence::terminal_escape::on_one_line;
+use callosum_redact::terminal_escape::on_one_line;
 use clap::Args;
 
 use crate::cli::context::Context;

@@ -8,8 +8,8 @@ use callosum_app::intent::link::LinkOutput;
 use callosum_app::intent::output::TreeIntentOutput;
 use callosum_app::intent::{IntentTreeOutput, LinkStates, find, read};
 use callosum_app::{CommandError, many};
-use callosum_evidence::terminal_escape::on_one_line;
 use callosum_intent::graph::TreeRow;
+use callosum_redact::terminal_escape::on_one_line;
 use clap::Args;
 
 use crate::cli::context::Context;

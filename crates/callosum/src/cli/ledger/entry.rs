@@ -5,8 +5,8 @@
 use std::fmt::Write as _;
 
 use callosum_app::thousands;
-use callosum_evidence::terminal_escape::on_one_line;
 use callosum_ledger::LocatedEntry;
+use callosum_redact::terminal_escape::on_one_line;
 use owo_colors::OwoColorize as _;
 use serde_json::Value;
 

@@ -7,8 +7,8 @@ use callosum_app::mesh::bridge::{
 };
 use callosum_app::mesh::open;
 use callosum_app::{CommandError, Exit};
-use callosum_evidence::terminal_escape::on_one_line;
 use callosum_mesh::bridge::{Bridge, Synced};
+use callosum_redact::terminal_escape::on_one_line;
 use clap::Args;
 
 use crate::cli::context::Context;

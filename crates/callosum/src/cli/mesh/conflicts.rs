@@ -8,7 +8,7 @@ use callosum_app::CommandError;
 use callosum_app::mesh::conflicts::{
     ConflictOutput, ShownConflictOutput, SideOutput, Want, listed, resolve, shown, version,
 };
-use callosum_evidence::terminal_escape::on_one_line;
+use callosum_redact::terminal_escape::on_one_line;
 use clap::{Args, Subcommand};
 
 use super::author_args::SpeakerArgs;

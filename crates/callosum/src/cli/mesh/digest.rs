@@ -5,12 +5,12 @@
 use callosum_app::CommandError;
 use callosum_app::mesh::digest::{DigestOutput, configured, digest, project};
 use callosum_app::mesh::open;
-use callosum_evidence::terminal_escape::on_one_line;
-use callosum_evidence::tokens;
+use callosum_citation::tokens;
 use callosum_mesh::Author;
 use callosum_mesh::agent::AgentName;
 use callosum_mesh::digest::{Digest, DigestContext, digest_of_beside};
 use callosum_mesh::route::Matrix;
+use callosum_redact::terminal_escape::on_one_line;
 use clap::Args;
 
 use crate::cli::context::Context;

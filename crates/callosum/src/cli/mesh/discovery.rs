@@ -7,8 +7,8 @@ use std::fmt::Write as _;
 use callosum_app::mesh::discovery::{DiscoveryOutput, listed, shown};
 use callosum_app::mesh::open;
 use callosum_app::{CommandError, Exit};
-use callosum_evidence::terminal_escape::on_one_line;
 use callosum_mesh::board::Command;
+use callosum_redact::terminal_escape::on_one_line;
 use clap::{Args, Subcommand};
 
 use super::author_args::SpeakerArgs;

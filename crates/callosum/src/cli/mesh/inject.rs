@@ -9,8 +9,8 @@ use std::time::Duration;
 use callosum_app::mesh::inject::{InjectOutput, Request, RouteChoice, inject};
 use callosum_app::time_span::any_span;
 use callosum_app::{CommandError, Exit, open_ledger};
-use callosum_evidence::terminal_escape::on_one_line;
 use callosum_panes::inject::Options;
+use callosum_redact::terminal_escape::on_one_line;
 use clap::{Args, ValueEnum};
 
 use super::author_args::SpeakerArgs;

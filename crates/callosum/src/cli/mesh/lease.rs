@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use callosum_app::CommandError;
 use callosum_app::mesh::lease::{LeaseOutput, LeasesOutput, absolute, line, listed, of};
 use callosum_app::mesh::open;
-use callosum_evidence::terminal_escape::on_one_line;
 use callosum_mesh::board::Command;
+use callosum_redact::terminal_escape::on_one_line;
 use clap::{Args, Subcommand};
 
 use super::author_args::SpeakerArgs;

@@ -11,10 +11,10 @@ use callosum_app::mesh::message::{
 use callosum_app::mesh::open;
 use callosum_app::time_span::any_span;
 use callosum_app::{CommandError, Exit};
-use callosum_evidence::terminal_escape::on_one_line;
 use callosum_mesh::addressee::Addressee;
 use callosum_mesh::agent::AgentName;
 use callosum_mesh::board::{Command, Message, Receipt};
+use callosum_redact::terminal_escape::on_one_line;
 use clap::{Args, Subcommand};
 
 use super::author_args::SpeakerArgs;

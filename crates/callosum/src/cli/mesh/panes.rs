@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use callosum_app::mesh::panes::{PaneOutput, PanesOutput, Watcher, look, named, unknown};
 use callosum_app::{CommandError, Exit, many};
-use callosum_evidence::terminal_escape::on_one_line;
 use callosum_panes::{Pane, Registry};
+use callosum_redact::terminal_escape::on_one_line;
 use clap::Args;
 use jiff::Timestamp;
 

@@ -10,8 +10,8 @@ use callosum_app::mesh::route::{
     ACCOUNTS, ClassifyOutput, RouteOutput, RoutesOutput, classified, init, unknown,
 };
 use callosum_app::{CommandError, Exit};
-use callosum_evidence::terminal_escape::on_one_line;
 use callosum_mesh::route::Route;
+use callosum_redact::terminal_escape::on_one_line;
 use clap::{Args, Subcommand};
 use serde_json::Value;
 

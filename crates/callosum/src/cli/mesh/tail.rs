@@ -9,10 +9,10 @@ use callosum_app::mesh::open;
 use callosum_app::mesh::tail::{
     BATCH, EventsOutput, MOST_SHOWN, NoticeOutput, PAUSE, Since, since, unreadable,
 };
-use callosum_evidence::terminal_escape::{in_json, on_one_line};
 use callosum_mesh::event::Event;
 use callosum_mesh::journal::{Cursor, Notice, Reader};
 use callosum_mesh::topic::Pattern;
+use callosum_redact::terminal_escape::{in_json, on_one_line};
 use clap::Args;
 use jiff::Timestamp;
 

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use callosum_app::CommandError;
 use callosum_app::mesh::task_output::{MeshTaskOutput, OutputReceiptOutput, line};
-use callosum_evidence::terminal_escape::on_one_line;
+use callosum_redact::terminal_escape::on_one_line;
 
 use crate::cli::context::Context;
 

@@ -12,10 +12,10 @@ use callosum_app::plan::eval::{EvalErrorOutput, PlanEvalOutput};
 use callosum_app::plan::parameters::{parameters, unstartable};
 use callosum_app::plan::source::Source;
 use callosum_app::{CommandError, Exit, many};
-use callosum_evidence::terminal_escape::harmless;
 use callosum_plan::{
     CompileOptions, Failure, Finding, Limits, Machine, Outcome, Program, Value, compile,
 };
+use callosum_redact::terminal_escape::harmless;
 use clap::Args;
 
 use super::source::{SourceArgs, source_of};

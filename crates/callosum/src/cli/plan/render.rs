@@ -90,7 +90,7 @@ pub(in crate::cli) fn tell(
                 return Err(CommandError::told(Exit::Waiting));
             }
             for waiting in &output.blocked_by {
-                ui.say(&callosum_evidence::terminal_escape::harmless(
+                ui.say(&callosum_redact::terminal_escape::harmless(
                     &waiting.short_text(run),
                 ));
             }

@@ -63,7 +63,7 @@ pub(super) fn run(context: &Context, args: &ResumeArgs) -> Result<(), CommandErr
             )));
         }
         let text = value.to_string();
-        let found = callosum_evidence::secrets::mask(&text).found;
+        let found = callosum_redact::secrets::mask(&text).found;
         if !found.is_empty() {
             return Err(refuse("it contains what looks like a secret".to_owned()));
         }

@@ -10,10 +10,10 @@ use callosum_app::recall::output::{
 };
 use callosum_app::recall::{MOST_EXPORTED, failed, named, open, project, short};
 use callosum_app::{CommandError, Exit, many};
-use callosum_evidence::secrets::mask;
-use callosum_evidence::terminal_escape::on_one_line;
 use callosum_intervention::knowledge::PersonalFix;
 use callosum_intervention::recall::{RecallDb, Signature, THRESHOLD};
+use callosum_redact::secrets::mask;
+use callosum_redact::terminal_escape::on_one_line;
 use clap::{ArgGroup, Args, Subcommand};
 
 use super::context::Context;

@@ -10,7 +10,7 @@ use callosum_app::serve::status::ServeStatusOutput;
 use callosum_app::{CommandError, Exit, many};
 use callosum_config::SinkSetting;
 use callosum_daemon::SinkStatus;
-use callosum_evidence::terminal_escape::on_one_line;
+use callosum_redact::terminal_escape::on_one_line;
 
 use super::{Ground, asked, silent};
 

@@ -11,7 +11,7 @@ use callosum_app::session::budget::{BudgetOutput, BudgetUse, LONGEST_STATUS, rea
 use callosum_app::session::{explain, session, tell_faults, zones};
 use callosum_app::{CommandError, Exit};
 use callosum_client::transcript::{StatusLine, usage};
-use callosum_evidence::terminal_escape::harmless;
+use callosum_redact::terminal_escape::harmless;
 use callosum_session::budget::{Budget, Usage, Zone};
 use callosum_session::evidence::Tree;
 use callosum_session::grounding::{Grounding, Threshold};

@@ -5,7 +5,7 @@ use callosum_app::session::decide::DecideOutput;
 use callosum_app::session::{
     heal, place, say_moved, session, tell_mended, tell_redacted, undecided, zones,
 };
-use callosum_evidence::terminal_escape::harmless;
+use callosum_redact::terminal_escape::harmless;
 use callosum_session::ClaimScope;
 use clap::{Args, ValueEnum};
 

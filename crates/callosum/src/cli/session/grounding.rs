@@ -67,7 +67,7 @@ fn judge(context: &Context, args: &GroundingArgs) -> Result<(), CommandError> {
         for (file, bad) in &read.bad {
             context
                 .report
-                .say(&callosum_evidence::terminal_escape::harmless(&format!(
+                .say(&callosum_redact::terminal_escape::harmless(&format!(
                     "{file}: lines that are not records: {}",
                     bad.count
                 )));
@@ -76,7 +76,7 @@ fn judge(context: &Context, args: &GroundingArgs) -> Result<(), CommandError> {
             let line = format!("{}: {} ({})", claim.at, claim.claim, claim.why);
             context
                 .report
-                .say(&callosum_evidence::terminal_escape::harmless(&line));
+                .say(&callosum_redact::terminal_escape::harmless(&line));
         }
     }
     if grounding.passes(&threshold) {

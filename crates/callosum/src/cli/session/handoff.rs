@@ -10,7 +10,7 @@ use callosum_app::session::{
     check, explain, heal, repos, say_moved, session, tell_faults, tell_mended, tell_redacted, zones,
 };
 use callosum_app::{CommandError, Exit};
-use callosum_evidence::terminal_escape::harmless;
+use callosum_redact::terminal_escape::harmless;
 use callosum_session::grounding::Threshold;
 use callosum_session::trajectory::Agent;
 use callosum_session::{Config, HandoffError, NewHandoff};

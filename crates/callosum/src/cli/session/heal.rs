@@ -5,7 +5,7 @@
 use callosum_app::session::heal::{HealOutput, HealedOutput, committed, tell_pruned};
 use callosum_app::session::{explain, session, tell_faults, tell_mended, zones};
 use callosum_app::{CommandError, Exit};
-use callosum_evidence::terminal_escape::harmless;
+use callosum_redact::terminal_escape::harmless;
 use callosum_session::heal::{Healed, RepairSource};
 use callosum_session::trajectory::{Agent, Pruned};
 use callosum_session::{Config, SessionError, ZoneError};

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use callosum_app::{CommandError, Exit, open_ledger};
-use callosum_evidence::secrets::mask;
-use callosum_evidence::terminal_escape::harmless;
+use callosum_redact::secrets::mask;
+use callosum_redact::terminal_escape::harmless;
 use callosum_session::merge::{Kind, MergeError, marked, merged};
 use clap::Args;
 

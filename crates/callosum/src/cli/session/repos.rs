@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use callosum_app::session::repos::{RepoOutput, ReposOutput, forget, list, state};
 use callosum_app::{CommandError, open_ledger};
-use callosum_evidence::terminal_escape::on_one_line;
+use callosum_redact::terminal_escape::on_one_line;
 use clap::Args;
 
 use crate::cli::context::Context;

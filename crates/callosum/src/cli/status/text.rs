@@ -6,7 +6,7 @@ use callosum_app::status::{
     ExecutorStatus, FailureOutput, LAST, StatusOutput, TaskStatusOutput, shown,
 };
 use callosum_app::{many, thousands};
-use callosum_evidence::terminal_escape::on_one_line;
+use callosum_redact::terminal_escape::on_one_line;
 use jiff::SignedDuration;
 use owo_colors::OwoColorize as _;
 

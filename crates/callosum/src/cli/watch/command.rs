@@ -11,8 +11,8 @@ use callosum_app::watch::command::{
 use callosum_app::{many, thousands};
 use callosum_client::intervention::{Outcome, Ran, Runner};
 use callosum_config::Environment;
-use callosum_evidence::terminal_escape::on_one_line;
 use callosum_host::Disk;
+use callosum_redact::terminal_escape::on_one_line;
 
 use crate::logging;
 use crate::ui::Ui;

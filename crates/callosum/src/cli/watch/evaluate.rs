@@ -8,7 +8,7 @@ use callosum_app::watch::EventOutput;
 use callosum_app::watch::evaluate::{FORM, Row, VerdictOutput, WatchTestOutput};
 use callosum_app::{CommandError, Exit, many};
 use callosum_diagnose::{StreamSource, read};
-use callosum_evidence::terminal_escape::on_one_line;
+use callosum_redact::terminal_escape::on_one_line;
 use clap::Args;
 
 use crate::cli::context::Context;

@@ -6,7 +6,7 @@ mod offers;
 
 use std::fmt::Write;
 
-use callosum_evidence::citation::{self, CitationStatus};
+use callosum_citation::citation::{self, CitationStatus};
 use callosum_host::Disk;
 use callosum_search::walk::{RelativePath, Scope};
 use proptest::prelude::*;

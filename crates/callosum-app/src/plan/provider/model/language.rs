@@ -1,10 +1,10 @@
 //! `:llm.infer` and the `:nlp.*` tasks: one prompt, one reply (CCOS-EXEC-1).
 
 use callosum_arbiter::kernel::{Answer, ApprovedCall, ProviderFailure};
-use callosum_evidence::quote;
 use callosum_host::process::Cancel;
 use callosum_model::json_object;
 use callosum_plan::{FailureKind, Value};
+use callosum_redact::quote;
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 

@@ -1,14 +1,15 @@
-//! Cost of a decision, over every command of the corpus.
+//! Benchmark of a decision, over every command of the corpus.
 //!
-//! `cargo bench -p callosum-guard` prints, for each file of the corpus and for all together, the
-//! time of a decision at the median and at the 99th percentile of its commands, and the time of
-//! forty patterns that look at the text alone, as published guards write them. A command's own time
-//! is the median of some runs, so that other load on the machine is not measured. The last lines
-//! are the first decision of a process, which is all that a hook ever makes.
+//! `cargo bench -p callosum-guard` prints a line for each file of the corpus, such as
+//! `dangerous/git`, and one for all files. A line has the time of a decision at the median and at
+//! the 99th percentile of the commands, then the time of forty patterns that look at the text
+//! alone, as published guards write them. The time of one command is the median of several
+//! runs, which leaves out other load on the machine. The last lines are the first decision of a
+//! process, because a hook decides only once.
 //!
-//! `cargo bench -p callosum-guard -- slowest` names the commands that take longest instead.
+//! `cargo bench -p callosum-guard -- slowest` lists the slowest commands instead.
 //!
-//! Not by divan: of interest is how the commands of a corpus differ, not one of them.
+//! This does not use divan, which measures one function and not the differences between commands.
 
 #![expect(
     clippy::print_stdout,
@@ -33,7 +34,7 @@ const RUNS: usize = 25;
 /// Number of processes that make a first decision.
 const PROCESSES: usize = 41;
 
-/// Patterns over the text, as guards that read no shell have them.
+/// Patterns over the text, as in guards that do not parse shell.
 const PATTERNS: [&str; 40] = [
     r"git\s+reset\s+--hard",
     r"git\s+reset\s+--merge",
@@ -127,12 +128,12 @@ fn main() {
     }
 }
 
-/// The files of the corpus, and those of the rows that are judged by reading.
+/// Reads the files of the corpus, in the order of their names.
 fn groups() -> Vec<Group> {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
-    let mut groups: Vec<Group> = ["", "read"]
+    let mut groups: Vec<Group> = ["dangerous", "harmless"]
         .iter()
-        .flat_map(|part| std::fs::read_dir(corpus.join(part)).expect("the corpus"))
+        .flat_map(|folder| std::fs::read_dir(corpus.join(folder)).expect("the corpus"))
         .filter_map(|entry| {
             let path = entry.expect("a file").path();
             let name = path.strip_prefix(&corpus).ok()?;
@@ -163,7 +164,7 @@ fn patterns() -> RegexSet {
     RegexSet::new(PATTERNS).expect("patterns")
 }
 
-/// The time of each command of a group, in order of time.
+/// Returns the times of the commands of a group, sorted.
 fn each(group: &Group, mut run: impl FnMut(&str)) -> Vec<Duration> {
     let mut times: Vec<Duration> = group
         .commands
@@ -174,7 +175,7 @@ fn each(group: &Group, mut run: impl FnMut(&str)) -> Vec<Duration> {
     times
 }
 
-/// The median of some runs.
+/// Returns the median time of [`RUNS`] runs.
 fn usual(mut run: impl FnMut()) -> Duration {
     let mut times: Vec<Duration> = (0..RUNS)
         .map(|_| {

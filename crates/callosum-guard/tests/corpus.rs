@@ -1,7 +1,7 @@
-//! The corpus: commands as they are really written, and the guard's verdict on each.
+//! Tests of the corpus: commands as agents and people write them, each with its expected verdict.
 //!
-//! One file for each group; a row is `{"id", "command", "expect"}`. Every row is checked exactly,
-//! so that a rule that grows or shrinks shows what it changes.
+//! `corpus/README.md` describes the rows. Each verdict must match exactly, so that a wider or a
+//! narrower rule shows which commands it changes.
 
 #![expect(clippy::unwrap_used, reason = "what a test cannot unwrap has failed")]
 
@@ -11,7 +11,7 @@ use callosum_guard::{Policy, decide};
 
 use crate::rows::{facts, rows};
 
-/// CAKE-SHIM-1: each command of the corpus gets the verdict that its row says.
+/// CAKE-SHIM-1: each command of the corpus gets the verdict of its row.
 #[test]
 fn every_row_gets_its_verdict() {
     let rows = rows();

@@ -1,9 +1,9 @@
-//! The dangerous commands of the corpus, run by a real bash in a [world] of stubs.
+//! Runs the dangerous commands of the corpus with a real bash in a [world] of stubs.
 //!
-//! A row is proven if the call that the guard names was really made, or if the protected file that
-//! it names was written; a row about unread code, if a shell obeyed that code. Rows in `corpus`
-//! itself are proven, if they are to be stopped at all; rows that are judged by reading alone are
-//! in `corpus/read`, each with its reason.
+//! A run proves a row if it makes the call that the guard names, or writes the protected file that
+//! the guard names. For unread code, a shell must execute that code. Each row in
+//! `corpus/dangerous` is proven this way, except rows with a `why`: their commands cannot run
+//! here, so they are judged by reading.
 
 #![cfg(target_os = "linux")]
 #![expect(
@@ -28,7 +28,7 @@ use crate::{
     world::{Made, REAL_WHERE_THERE, Run, UNREAD, installed, made_by},
 };
 
-/// A row that is to be stopped, and what would prove it.
+/// A dangerous row and the proof that it needs.
 struct Wanted {
     row: Row,
     proof: Proof,
@@ -40,18 +40,19 @@ enum Proof {
     Call(Vec<String>),
     /// A protected file is written.
     Write(String),
-    /// A program is called with these words, or, as a program that is there as it is, writes a protected file.
+    /// A program is called with these words. A program that is no stub may write a protected file
+    /// instead.
     CallOrWrite(Vec<String>),
-    /// `find` has a file removed below a path, or the path itself.
+    /// `find` removes a path or a file below it.
     Below(String),
-    /// A shell obeys code that no one has read.
-    Obeyed,
+    /// A shell executes code that no one has read.
+    Executed,
 }
 
-/// The reason of rows that are never run.
+/// Value of `why` in rows that are never run.
 const ENDLESS: &str = "it does not end, or fills the machine, and is not run";
 
-/// Whether a row is never run, world or not: it would fill the machine, or only hang.
+/// Returns true if a row is never run, because it would fill the machine or hang.
 fn is_without_end(row: &Row, rule: &str) -> bool {
     rule == "shell.fork-bomb" || row.why.as_deref() == Some(ENDLESS)
 }
@@ -73,7 +74,7 @@ fn dangerous_commands_do_what_the_guard_says() {
         .map(|(id, one)| Run {
             id,
             command: &one.row.command,
-            is_unread: matches!(one.proof, Proof::Obeyed),
+            is_unread: matches!(one.proof, Proof::Executed),
         })
         .collect();
     let Some(made) = made_by(&runs, &stubs) else {
@@ -94,11 +95,11 @@ fn dangerous_commands_do_what_the_guard_says() {
     }
     assert!(
         unproven.is_empty(),
-        "{proven} proven, and these not, which then belong into `corpus/read`: {unproven:#?}"
+        "{proven} proven, and these not, which then need a `why`: {unproven:#?}"
     );
     assert!(
         needless.is_empty(),
-        "proven, and in `corpus/read`: {needless:#?}"
+        "proven, but with a `why`: {needless:#?}"
     );
     assert!(proven >= 600, "{proven}");
 }
@@ -113,7 +114,7 @@ impl Proof {
         }
         let is_of_file = rule.starts_with("protect.");
         match subject.strip_prefix("> ") {
-            _ if UNREAD_RULES.contains(&rule) => Proof::Obeyed,
+            _ if UNREAD_RULES.contains(&rule) => Proof::Executed,
             Some(path) => Proof::Write(path.to_owned()),
             None if is_of_file => Proof::CallOrWrite(words(subject)),
             None => Proof::Call(words(subject)),
@@ -135,12 +136,12 @@ impl Proof {
                         below.is_some_and(|below| below.is_empty() || below.starts_with('/'))
                     })
             }),
-            Proof::Obeyed => is_called(&words(UNREAD), made),
+            Proof::Executed => is_called(&words(UNREAD), made),
         }
     }
 }
 
-/// The rules about code that no one has read, of any content.
+/// Rules about code that no one has read, with any content.
 const UNREAD_RULES: [&str; 5] = [
     "shell.unknown-script",
     "shell.remote-script",
@@ -161,7 +162,7 @@ fn is_called(words: &[String], made: &Made) -> bool {
     })
 }
 
-/// Whether a path as the guard shows it is the one that was written.
+/// Returns true if the path that the guard shows is the one that was written.
 fn leads_to(path: &str, written: &str) -> bool {
     let path = match path.strip_prefix("~/") {
         Some(path) => format!("/home/u/{path}"),
@@ -173,7 +174,7 @@ fn leads_to(path: &str, written: &str) -> bool {
     }
 }
 
-/// Whether a file of the world may not be written without a question, as the page documents it.
+/// Returns true if the documentation says that the guard protects a file of the world.
 fn is_protected(path: &str) -> bool {
     let Some(inner) = path.strip_prefix("/home/u/p/") else {
         return !path.starts_with("/tmp") && path != "/home/u/p";
@@ -195,7 +196,7 @@ fn is_protected(path: &str) -> bool {
         || of_client.contains(&first)
 }
 
-/// The words of a subject as the guard shows it.
+/// Splits a subject, as the guard shows it, into words.
 fn words(subject: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut quoted = false;
@@ -211,7 +212,7 @@ fn words(subject: &str) -> Vec<String> {
     words
 }
 
-/// The rows that are to be stopped, with what would prove them.
+/// Returns the dangerous rows by id, each with the proof that it needs.
 fn wanted() -> BTreeMap<String, Wanted> {
     let policy = Policy::default();
     let mut wanted = BTreeMap::new();
@@ -231,27 +232,27 @@ fn wanted() -> BTreeMap<String, Wanted> {
     wanted
 }
 
-/// CAKE-SHIM-1: rows that are judged by reading are all to be stopped, and each has a reason that
-/// it is not proven; the need of another row is a program that the world includes if it exists.
+/// CAKE-SHIM-1: each row that is judged by reading is dangerous and has a reason. The need of any
+/// other row is a program that the world includes if it exists.
 #[test]
 fn what_is_judged_by_reading_says_why() {
     let mut wrong = Vec::new();
     for row in rows() {
         let is_stopped = row.expect != Decision::Allow;
-        let is_told = row.why.as_ref().is_none_or(|why| why.len() > 10);
+        let has_reason = row.why.as_ref().is_none_or(|why| why.len() > 10);
         let needs = row.needs.as_deref();
         let is_known = needs.is_none_or(|program| REAL_WHERE_THERE.contains(&program));
-        if !is_told || !is_known || !is_stopped && (row.is_read() || needs.is_some()) {
+        if !has_reason || !is_known || !is_stopped && (row.is_read() || needs.is_some()) {
             wrong.push(row.id);
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// The numbers of the page about the corpus are counted from its files, to a hundred, so that a few
-/// rows more change nothing.
+/// The numbers on the page about accuracy match the corpus to within a hundred, so that a few new
+/// rows need no edit.
 #[test]
-fn the_page_tells_how_many_rows_are_proven() {
+fn the_page_has_the_numbers_of_the_corpus() {
     let rows = rows();
     let stopped: Vec<&Row> = rows
         .iter()

@@ -1,12 +1,15 @@
-//! Comparison of this reader with tree-sitter's grammar of bash: it misses no command that the
-//! other finds.
+//! Comparison of this reader with tree-sitter's grammar of bash: it misses no command that
+//! tree-sitter finds. Start at `no_command_is_missed_that_tree_sitter_finds`.
 //!
 //! If tree-sitter reports no error, each command whose name it reads as a plain word must be among
 //! the commands that this reader finds, as often as tree-sitter finds it. The reverse is not
 //! required: this reader looks into here-documents and arithmetic, for which the grammar has no
 //! commands.
 
-use std::{collections::BTreeMap, path::Path};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use tree_sitter::{Node, Parser};
 
@@ -15,16 +18,16 @@ use super::{
     tree::{Assignment, Change, Command, Part, Redirect, Script, Target, Word},
 };
 
-/// Words of bash's own grammar that tree-sitter's takes for commands if they are alone, or, as
-/// `time` and `coproc`, in any place. This reader reads the command behind them.
+/// Reserved words that tree-sitter takes for commands if they are alone, and `time` and `coproc`
+/// in any place. This reader reads the command behind them.
 const RESERVED: [&str; 9] = [
     "time", "coproc", "then", "elif", "else", "fi", "do", "done", "esac",
 ];
 
-/// Names of commands, and how often each is there.
+/// Names of commands, each with its number of occurrences.
 type Names = BTreeMap<String, usize>;
 
-/// CAKE-SHIM-1: what an independent grammar takes for a command, our reader does too.
+/// CAKE-SHIM-1: this reader finds each command that an independent grammar finds.
 #[test]
 fn no_command_is_missed_that_tree_sitter_finds() {
     let mut missed = Vec::new();
@@ -53,7 +56,7 @@ fn no_command_is_missed_that_tree_sitter_finds() {
     );
 }
 
-/// A command as it is, in places that confuse grammars, cut, and merged with another.
+/// Returns a command as it is, in places that confuse grammars, cut, and merged with another.
 fn forms(command: &str, other: &str) -> Vec<String> {
     let (front, back) = (halves(command), halves(other));
     vec![
@@ -78,15 +81,18 @@ fn halves(text: &str) -> (&str, &str) {
     text.split_at(half)
 }
 
+/// Returns the commands of the corpus, in the order of files and lines.
 fn commands() -> Vec<String> {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
+    let mut files: Vec<PathBuf> = ["dangerous", "harmless"]
+        .iter()
+        .flat_map(|folder| std::fs::read_dir(corpus.join(folder)).unwrap())
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|end| end == "jsonl"))
+        .collect();
+    files.sort();
     let mut all = Vec::new();
-    let parts = ["", "read"].map(|part| std::fs::read_dir(corpus.join(part)).unwrap());
-    for entry in parts.into_iter().flatten() {
-        let path = entry.unwrap().path();
-        if path.extension().is_none_or(|end| end != "jsonl") {
-            continue;
-        }
+    for path in files {
         #[expect(clippy::disallowed_methods, reason = "a test reads its own corpus")]
         let text = std::fs::read_to_string(path).unwrap();
         all.extend(text.lines().map(|line| {
@@ -113,7 +119,7 @@ fn theirs(text: &str) -> Option<Names> {
     Some(names)
 }
 
-/// Whether tree-sitter takes an option for an assignment: `--pid=host img`.
+/// Returns true if tree-sitter takes an option for an assignment: `--pid=host img`.
 fn follows_no_assignment(command: Node<'_>, text: &str) -> bool {
     let mut cursor = command.walk();
     let mut children = command.children(&mut cursor);
@@ -154,7 +160,7 @@ fn collect(node: Node<'_>, text: &str, names: &mut Names) {
     }
 }
 
-/// Whether the grammar takes `--a=b` for an assignment, which to bash is a command's name.
+/// Returns true if the grammar takes `--a=b` for an assignment, which bash takes for a command's name.
 fn begins_with_option(node: Node<'_>, text: &str) -> bool {
     node.child(0)
         .is_some_and(|first| first.kind() == "variable_assignment")

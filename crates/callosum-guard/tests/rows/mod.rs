@@ -1,26 +1,30 @@
-//! The rows of the corpus, and the place in which their commands are taken to run.
+//! Rows of the corpus, and the project in which their commands run. Start at [`rows`].
+//!
+//! `corpus/README.md` describes the files and the fields of a row.
 
 use std::path::Path;
 
 use callosum_guard::{Decision, Facts};
 use serde::Deserialize;
 
-/// A command and the guard's verdict on it.
+/// A command and its expected verdict.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Row {
     pub(crate) id: String,
     pub(crate) command: String,
     pub(crate) expect: Decision,
-    /// The program without which it cannot be shown what it does.
+    /// Name of a program that a real run needs. Without it, the row is not proven.
     #[serde(default)]
     pub(crate) needs: Option<String>,
-    /// Of a row that is judged by reading: why it is not shown what it does.
+    /// Reason that no real run proves the row, which is then judged by reading.
     #[serde(default)]
     pub(crate) why: Option<String>,
+    /// Name of the list of commands that the row came from.
+    pub(crate) origin: String,
 }
 
 impl Row {
-    /// Whether it is judged by reading, and stored apart.
+    /// Returns true if the row is judged by reading: it has a reason in `why`.
     pub(crate) fn is_read(&self) -> bool {
         self.why.is_some()
     }
@@ -36,7 +40,7 @@ const KEPT: [&str; 6] = [
     "/home/u/.config/callosum/ck",
 ];
 
-/// A project in a home folder.
+/// Returns the facts of a project in a home folder.
 pub(crate) fn facts() -> Facts {
     Facts {
         cwd: Some("/home/u/p".to_owned()),
@@ -49,20 +53,30 @@ pub(crate) fn facts() -> Facts {
     }
 }
 
-/// All rows, file by file in the order of their names: those that are proven or harmless, then
-/// those that are judged by reading, each with its reason.
+/// Returns all rows, the dangerous ones first, in the order of files and lines.
+///
+/// Panics if a row is in the wrong folder, lacks its origin, has both `needs` and `why`, or is not
+/// in the order of ids.
 pub(crate) fn rows() -> Vec<Row> {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
-    let mut rows = rows_of(&corpus);
-    let proven = rows.len();
-    rows.extend(rows_of(&corpus.join("read")));
-    for (at, row) in rows.iter().enumerate() {
-        assert_eq!(row.is_read(), at >= proven, "{} is in its place", row.id);
+    let dangerous = rows_of(&corpus.join("dangerous"));
+    let harmless = rows_of(&corpus.join("harmless"));
+    for row in &dangerous {
+        assert_ne!(row.expect, Decision::Allow, "{} is dangerous", row.id);
         assert!(!row.is_read() || row.needs.is_none(), "{}", row.id);
+    }
+    for row in &harmless {
+        assert_eq!(row.expect, Decision::Allow, "{} is harmless", row.id);
+        assert!(!row.is_read() && row.needs.is_none(), "{}", row.id);
+    }
+    let rows = [dangerous, harmless].concat();
+    for row in &rows {
+        assert!(!row.origin.is_empty(), "{} has an origin", row.id);
     }
     rows
 }
 
+/// Reads the files of one folder.
 fn rows_of(folder: &Path) -> Vec<Row> {
     let mut files: Vec<_> = std::fs::read_dir(folder)
         .unwrap()
@@ -75,9 +89,13 @@ fn rows_of(folder: &Path) -> Vec<Row> {
         .flat_map(|path| {
             #[expect(clippy::disallowed_methods, reason = "a test reads its own corpus")]
             let text = std::fs::read_to_string(path).unwrap();
-            text.lines()
+            let rows: Vec<Row> = text
+                .lines()
                 .map(|line| serde_json::from_str(line).unwrap())
-                .collect::<Vec<Row>>()
+                .collect();
+            let is_sorted = rows.is_sorted_by(|one, other| one.id < other.id);
+            assert!(is_sorted, "{} is in the order of ids", path.display());
+            rows
         })
         .collect()
 }

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use callosum_agents::client::Client;
 use callosum_client::registration::{
     Change, RegisterError, Registrar, Scope, Server, SettingsFile, command_of,
 };
+use callosum_executor::client::Client;
 use schemars::JsonSchema;
 use serde::Serialize;
 

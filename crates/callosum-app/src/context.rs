@@ -4,24 +4,25 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use callosum_agents::confinement::{
-    Confiner, Connections, DeniedPath, LastTranscript, LeadsOutside, Names, Protected,
-    RequestedPaths, System, Upstream, leads_outside, personal,
-};
-use callosum_agents::output_format::LONGEST_CLIENT_WAIT;
-use callosum_agents::runner::{ExecutionEnvironment, Timeouts};
 use callosum_arbiter::circuit::Circuits;
 use callosum_arbiter::delegation::Provenance;
 use callosum_arbiter::slots::Slots;
 use callosum_config::{
     Environment, ForeignMark, Key, Origin, Places, Project, ProjectOverrides, Subject,
 };
-use callosum_host::confine::ForkServer;
+use callosum_executor::output_format::LONGEST_CLIENT_WAIT;
+use callosum_executor::runner::{ExecutionEnvironment, Timeouts};
+use callosum_executor::sandbox::{Confiner, LastTranscript};
 use callosum_host::disk::{EntryKind, HeldScratch, Scratch};
 use callosum_host::process::Cancel;
 use callosum_host::{Clock, Disk, Ids};
 use callosum_ledger::LedgerPaths;
 use callosum_redact::terminal_escape::on_one_line;
+use callosum_sandbox::ForkServer;
+use callosum_sandbox::{
+    Connections, DeniedPath, LeadsOutside, Names, Protected, RequestedPaths, System, Upstream,
+    leads_outside, personal,
+};
 use callosum_session::Zones;
 use callosum_session::trajectory::Agent;
 

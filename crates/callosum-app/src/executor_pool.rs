@@ -6,10 +6,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use callosum_agents::registry::{EMBEDDED_ID, Executor, LoadError, Registry, Status};
 use callosum_arbiter::circuit::Admission;
 use callosum_arbiter::suggest::nearest;
 use callosum_config::{ExecutorSettings, Subject, Trust};
+use callosum_executor::registry::{EMBEDDED_ID, Executor, LoadError, Registry, Status};
 use callosum_host::FileLock;
 
 use crate::context::Context;

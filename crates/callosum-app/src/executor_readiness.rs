@@ -5,9 +5,9 @@
 
 use std::path::Path;
 
-use callosum_agents::client::{Client, Key, KeysIn};
-use callosum_agents::registry::Executor;
-use callosum_agents::runner::passes;
+use callosum_executor::client::{Client, Key, KeysIn};
+use callosum_executor::registry::Executor;
+use callosum_executor::runner::passes;
 
 use crate::context::Context;
 use crate::executor::registration_line;

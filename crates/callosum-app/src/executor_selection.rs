@@ -3,7 +3,7 @@
 //! A function of the data that the [`Roster`](super::executor_pool::Roster) gathers. Deliberately not
 //! here: which executors may get tasks at all.
 
-use callosum_agents::registry::EMBEDDED_ID;
+use callosum_executor::registry::EMBEDDED_ID;
 
 /// An executor that may get tasks that name none.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,8 +6,8 @@
 
 use std::path::{Path, PathBuf};
 
-use callosum_agents::client::{Allowing, Client, Hooks, Version};
 use callosum_client::registration::{Scope, SettingsFile, Trust};
+use callosum_executor::client::{Allowing, Client, Hooks, Version};
 use callosum_guard::Strictness;
 use callosum_host::process;
 use callosum_host::process::{Ending, Launch, Run};

@@ -8,8 +8,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use callosum_agents::client::Client;
 use callosum_client::registration::{ApplyMode, Change, RegisterError, Scope};
+use callosum_executor::client::Client;
 use callosum_host::{Disk, DiskError};
 use callosum_session::Zones;
 use schemars::JsonSchema;

@@ -6,9 +6,9 @@
 
 use std::path::PathBuf;
 
-use callosum_agents::client::Client;
 use callosum_client::registration::SettingsFile;
 use callosum_config::Places;
+use callosum_executor::client::Client;
 use callosum_host::process::Ending;
 use callosum_session::Zones;
 use serde_json::json;

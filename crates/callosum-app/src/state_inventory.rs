@@ -8,10 +8,10 @@ use std::collections::BTreeSet;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use callosum_agents::registry::Registry;
+use callosum_executor::registry::Registry;
 use callosum_host::disk::EntryKind;
 use callosum_host::{Disk, DiskError};
-use callosum_ledger::Checksum;
+use callosum_json::Checksum;
 use callosum_session::Zones;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -5,10 +5,10 @@
 
 use std::path::PathBuf;
 
-use callosum_agents::registry::{Executor, Kind};
-use callosum_agents::server_tool::{ServerTool, bounded};
+use callosum_executor::registry::{Executor, Kind};
+use callosum_executor::server_tool::{ServerTool, bounded};
 use callosum_host::Disk;
-use callosum_ledger::Checksum;
+use callosum_json::Checksum;
 use callosum_redact::terminal_escape::on_one_line;
 use serde::{Deserialize, Serialize};
 

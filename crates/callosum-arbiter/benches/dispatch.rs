@@ -25,20 +25,21 @@ use std::{
     time::{Duration, Instant},
 };
 
-use callosum_agents::{
-    confinement::{Confiner, Connections, LastTranscript, Names, Policy, Protected, System},
-    protocol::Request,
-    registry::{Capabilities, Executor, Registry, Status},
-    runner::{self, ExecutionEnvironment, Timeouts},
-};
 use callosum_arbiter::{
     Limits, Mode, Submission, Task,
     budget::{Bounds, Budget},
     circuit::{self, Circuits},
     delegation::{DelegationContext, Provenance, Rules, run},
 };
-use callosum_host::{Clock, Disk, Ids, confine::ForkServer, process::Cancel};
+use callosum_executor::{
+    protocol::Request,
+    registry::{Capabilities, Executor, Registry, Status},
+    runner::{self, ExecutionEnvironment, Timeouts},
+    sandbox::{Confiner, LastTranscript},
+};
+use callosum_host::{Clock, Disk, Ids, process::Cancel};
 use callosum_ledger::{Answers, Ledger, LedgerPaths};
+use callosum_sandbox::{Connections, ForkServer, Names, Policy, Protected, System};
 use callosum_testkit::fakes;
 
 /// Number of tasks.
@@ -85,7 +86,7 @@ fn main() {
         cancel: cancel.clone(),
         patience: Timeouts::default(),
         slowest_handshake: Duration::ZERO,
-        client_wait: callosum_agents::output_format::LONGEST_CLIENT_WAIT,
+        client_wait: callosum_executor::output_format::LONGEST_CLIENT_WAIT,
         waits: 0,
         disk: disk.clone(),
         clock: Clock::system(),

@@ -4,9 +4,9 @@
 
 use std::fmt;
 
-use callosum_agents::registry::EMBEDDED_ID;
-pub use callosum_agents::scout::Kind;
+use callosum_executor::registry::EMBEDDED_ID;
 use callosum_ledger::TaskId;
+pub use callosum_scout::Kind;
 
 use crate::{fraction::Fraction, mode::Mode, priority::Priority};
 

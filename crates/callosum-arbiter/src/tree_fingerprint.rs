@@ -18,8 +18,8 @@ use callosum_host::{
     Disk, OpenHow,
     disk::{EntryKind, FileStat},
 };
-use callosum_ledger::Checksum;
-use callosum_search::walk::{Scope, SourceTree};
+use callosum_json::Checksum;
+use callosum_source::walk::{Scope, SourceTree};
 
 /// Most bytes of a tree that are read; a larger tree has no print.
 const MOST_BYTES: u64 = 512 * 1024 * 1024;

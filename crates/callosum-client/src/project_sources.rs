@@ -6,8 +6,8 @@
 
 use std::path::Path;
 
-use callosum_agents::client::Client;
 use callosum_config::Homes;
+use callosum_executor::client::Client;
 use callosum_host::{Disk, DiskError, process::table};
 use callosum_ledger::{LedgerPaths, Query, ReadError, Reader};
 use callosum_mesh::{

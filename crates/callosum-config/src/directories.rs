@@ -6,7 +6,7 @@ use std::{
 };
 
 use callosum_host::{Disk, DiskError};
-use callosum_ledger::Checksum;
+use callosum_json::Checksum;
 
 use super::{environment::Environment, state_place::NewState};
 

@@ -12,19 +12,17 @@ use std::{
     time::Duration,
 };
 
-use callosum_arbiter::kernel::{
-    Constitution,
-    constitution::{document::MAX_BYTES, signature},
-};
 use callosum_host::{
     Disk, DiskError, FileLock, LockError,
     disk::{EntryKind, FileStat},
 };
-use callosum_ledger::{
-    Checksum,
-    checkpoint::{KeyError, MachineKey},
-};
+use callosum_json::Checksum;
+use callosum_ledger::checkpoint::{KeyError, MachineKey};
 use callosum_plan::CapabilityName;
+use callosum_plan_run::kernel::{
+    Constitution,
+    constitution::{document::MAX_BYTES, signature},
+};
 use serde::{Deserialize, Serialize};
 
 use super::{

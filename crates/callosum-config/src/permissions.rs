@@ -16,7 +16,7 @@ use std::{
 
 use callosum_guard::{Decision, Permission, current_id};
 use callosum_host::{Disk, FileLock};
-use callosum_ledger::Checksum;
+use callosum_json::Checksum;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 

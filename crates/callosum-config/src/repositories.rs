@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use callosum_host::{Disk, DiskError};
-use callosum_ledger::Checksum;
+use callosum_json::Checksum;
 use serde::{Deserialize, Serialize};
 
 /// The version of its files.

@@ -10,7 +10,7 @@ use std::{
 };
 
 use callosum_host::{Disk, DiskError, FileLock};
-use callosum_ledger::Checksum;
+use callosum_json::Checksum;
 use serde::{Deserialize, Serialize};
 
 use super::{

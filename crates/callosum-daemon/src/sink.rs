@@ -15,7 +15,7 @@ use std::{
     time::Duration,
 };
 
-use callosum_agents::http::{Posted, Webhook};
+use callosum_executor::http::{Posted, Webhook};
 use callosum_host::Disk;
 use callosum_mesh::journal::{Cursor, Journal, JournalError, Notice};
 use schemars::JsonSchema;

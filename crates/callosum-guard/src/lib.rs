@@ -46,7 +46,6 @@ mod rule;
 mod secret_read;
 mod sed;
 mod shell;
-pub mod snapshot;
 mod text_patterns;
 pub mod tool_name;
 mod unpack;

@@ -11,7 +11,6 @@
 compile_error!("Callosum runs on Linux and macOS; Windows is not supported");
 
 pub mod clock;
-pub mod confine;
 pub mod disk;
 pub mod ids;
 pub mod lock;

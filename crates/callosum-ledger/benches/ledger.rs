@@ -27,8 +27,9 @@ use std::{
 };
 
 use callosum_host::{Clock, Disk, DiskFile, Ids, OpenHow};
+use callosum_json::Checksum;
 use callosum_ledger::{
-    AuditEvent, Checksum, Event, Ledger, LedgerOptions, LedgerPaths, NewEntry, Reader, RecoverFrom,
+    AuditEvent, Event, Ledger, LedgerOptions, LedgerPaths, NewEntry, Reader, RecoverFrom,
     RecoverOptions, Spawn, TaskId, verify,
 };
 use serde_json::Map;

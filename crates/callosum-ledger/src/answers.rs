@@ -12,7 +12,8 @@ use callosum_host::{
     disk::{EntryKind, Operation},
 };
 
-use crate::{checksum::Checksum, error_code::ErrorCode, paths::LedgerPaths};
+use crate::{error_code::ErrorCode, paths::LedgerPaths};
+use callosum_json::Checksum;
 
 /// The store of a project's whole answers.
 #[derive(Clone, Debug)]

@@ -14,7 +14,6 @@ use serde_json::{Value, json};
 use crate::{
     archive_name::ArchiveName,
     chain::HASHLOG,
-    checksum::Checksum,
     entry::Entry,
     hashlog::{self, HashlogLine},
     journal::Archived,
@@ -26,6 +25,7 @@ use crate::{
     quarantine, rotation,
     task_id::TaskId,
 };
+use callosum_json::Checksum;
 
 /// The archives that a new journal lists.
 #[derive(Debug, Default)]

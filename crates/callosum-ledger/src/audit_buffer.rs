@@ -16,7 +16,6 @@ use serde_json::{Map, Value};
 
 use crate::{
     chain::BUFFER,
-    checksum::Checksum,
     event::{AuditEvent, AuditRecord, Event},
     journal::{day_files, day_of},
     lines::Lines,
@@ -24,6 +23,7 @@ use crate::{
     quarantine,
     task_id::TaskId,
 };
+use callosum_json::Checksum;
 
 /// Time for which a process that holds the ledger waits for one that only leaves an event here.
 const PATIENCE: Duration = Duration::from_millis(500);

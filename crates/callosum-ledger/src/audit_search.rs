@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     audit::{AuditReadError, AuditReader},
-    checksum::Checksum,
     event::{AuditRecord, Event},
     journal::{day_files, path_of_day},
     lines::{Lines, last_line},
 };
+use callosum_json::Checksum;
 
 /// A place in the journal, behind a whole line; by default the beginning.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

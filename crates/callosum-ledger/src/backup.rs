@@ -13,7 +13,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     archive_name::ArchiveName,
-    checksum::{Checksum, Hashing},
     cleanup,
     derived_files::{copy, each_piece, hash_of},
     error_code::ErrorCode,
@@ -26,6 +25,7 @@ use crate::{
     reconcile::OpenError,
     rotation,
 };
+use callosum_json::{Checksum, Hashing};
 
 /// Format version of the note next to a backup.
 const FORMAT: u32 = 1;

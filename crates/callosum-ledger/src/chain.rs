@@ -5,7 +5,7 @@
 //! hashed alike. The hash of the line before is among those bytes. Nothing is ever parsed and
 //! printed again to be checked.
 
-use crate::checksum::Checksum;
+use callosum_json::Checksum;
 
 /// A kind of chained file.
 #[derive(Clone, Copy, Debug)]

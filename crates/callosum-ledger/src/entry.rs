@@ -8,10 +8,10 @@ use jiff::{Timestamp, civil};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{
+use crate::task_id::TaskId;
+use callosum_json::{
+    Checksum,
     canonical::{self, CanonicalError, DuplicateKeys},
-    checksum::Checksum,
-    task_id::TaskId,
 };
 
 /// A result that is to be stored.

@@ -4,7 +4,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{checksum::Checksum, task_id::TaskId};
+use crate::task_id::TaskId;
+use callosum_json::Checksum;
 
 /// The kinds of things that the journal tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

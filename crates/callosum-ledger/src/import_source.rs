@@ -9,8 +9,6 @@ use callosum_host::DiskFile;
 use serde::Deserialize;
 
 use crate::{
-    canonical::DuplicateKeys,
-    checksum::Checksum,
     entry::{Entry, EntryError, checksum_at_head, is_sealed, seal},
     event::{AuditEvent, Event},
     init::CreateError,
@@ -24,6 +22,7 @@ use crate::{
     reconcile::OpenError,
     task_id::TaskId,
 };
+use callosum_json::{Checksum, canonical::DuplicateKeys};
 
 /// A ledger file whose every checksum is right, and in which no task has two entries.
 #[derive(Debug)]

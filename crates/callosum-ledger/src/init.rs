@@ -7,7 +7,6 @@ use jiff::Timestamp;
 
 use crate::{
     archive_import::{Adopted, restore_hashlog},
-    checksum::Checksum,
     derived_files::{NewViews, copy},
     entry::EntryError,
     event::{AuditEvent, Event},
@@ -23,6 +22,7 @@ use crate::{
     rotation,
     task_id::TaskId,
 };
+use callosum_json::Checksum;
 
 /// Result of creating a ledger.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

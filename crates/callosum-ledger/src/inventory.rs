@@ -10,13 +10,13 @@ use std::{ffi::OsString, path::Path};
 use callosum_host::{Disk, DiskError, DiskFile, LockError, OpenHow};
 
 use crate::{
-    checksum::Checksum,
     hashlog::{HashlogLine, ReadRange},
     journal::{DayFile, stock_of_days},
     lines::Lines,
     locks,
     paths::LedgerPaths,
 };
+use callosum_json::Checksum;
 
 /// The files at one moment.
 #[derive(Debug)]

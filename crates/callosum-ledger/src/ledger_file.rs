@@ -6,10 +6,8 @@
 
 use std::{collections::HashMap, fmt, ops::Range, str::FromStr};
 
-use crate::{
-    canonical::{self, CanonicalError, CanonicalValue, DuplicateKeys},
-    position::Begun,
-};
+use crate::position::Begun;
+use callosum_json::canonical::{self, CanonicalError, CanonicalValue, DuplicateKeys};
 
 /// The version of the ledger's schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -21,10 +21,8 @@ mod audit;
 mod audit_buffer;
 mod audit_search;
 mod backup;
-pub mod canonical;
 mod chain;
 pub mod checkpoint;
-mod checksum;
 mod cleanup;
 mod clock_skew;
 mod compression;
@@ -36,7 +34,6 @@ mod event;
 mod group_commit;
 mod hashlog;
 mod import_source;
-mod incremental_checksum;
 mod init;
 mod inventory;
 mod journal;
@@ -69,12 +66,10 @@ pub use crate::{
     audit::{AuditPlace, AuditQuery, AuditReadError, AuditReader, UnreadableLine},
     audit_search::{SearchPlace, Searched},
     backup::{Backup, BackupError},
-    checksum::{Checksum, InvalidChecksum},
     clock_skew::{DayAhead, day_ahead},
     entry::{Entry, EntryError, NewEntry},
     error_code::{ErrorCode, UnknownErrorCode},
     event::{AuditEvent, AuditRecord, Event, Spawn, UnknownEvent},
-    incremental_checksum::GrowingChecksum,
     init::{Adoption, CreateError, Creation},
     journal::JournalError,
     ledger::{Ledger, LedgerOptions, WriteError},

@@ -7,11 +7,11 @@ use jiff::{ToSpan, civil::Date};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    checksum::Checksum,
     hashlog,
     journal::{Archived, EntryRef},
     task_id::{LAST_NUMBER_OF_A_DAY, TaskId},
 };
+use callosum_json::Checksum;
 
 /// Point up to which the journal was followed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use callosum_host::{Disk, DiskError, DiskFile, OpenHow, disk::EntryKind};
 
 use crate::{
-    checksum::Checksum,
     derived_files::{copy, hash_of, is_beginning},
     paths::LedgerPaths,
 };
+use callosum_json::Checksum;
 
 /// Stores bytes of the file `path`, durably, and returns the new path.
 ///

@@ -9,7 +9,6 @@ use serde_json::value::RawValue;
 
 use crate::{
     chain::HASHLOG,
-    checksum::Checksum,
     entry::is_sealed,
     hashlog::HashlogLine,
     journal::{Record, path_of_day},
@@ -17,6 +16,7 @@ use crate::{
     paths::LedgerPaths,
     position::{Position, View},
 };
+use callosum_json::Checksum;
 
 /// The format that this version writes; another one is as good as no watermark.
 const FORMAT: u32 = 2;

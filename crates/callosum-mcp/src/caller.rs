@@ -3,7 +3,7 @@
 //! Claude Code starts the server with its session in the environment, Codex names its thread with
 //! each call; Gemini CLI and Qwen Code only give their names.
 
-use callosum_agents::{client::Client, output_format::Dialect};
+use callosum_executor::{client::Client, output_format::Dialect};
 use callosum_session::trajectory::Agent;
 use serde_json::{Map, Value};
 

@@ -37,7 +37,6 @@ pub mod throttle;
 mod timestamp;
 pub mod topic;
 mod transaction;
-mod unique_keys;
 
 pub use crate::{
     author::Author,

@@ -3,13 +3,13 @@
 //!
 //! The executor gets the prompt alone, and runs as confined as for a task.
 
-use callosum_agents::{
+use callosum_citation::tokens;
+use callosum_executor::{
     http::Endpoint,
     protocol::{Answer, AnswerError, AnswerForm, Request as Task},
     registry::{Executor, Kind},
     runner::{self, ExecutionEnvironment, RunError, Sign},
 };
-use callosum_citation::tokens;
 use callosum_host::process::Cancel;
 
 use crate::provider::{

@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use callosum_agents::{
+use callosum_executor::{
     registry::Executor, runner::ExecutionEnvironment, transport::wait_until_ready,
 };
 use callosum_host::{

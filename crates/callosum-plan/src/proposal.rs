@@ -5,6 +5,7 @@
 //! no quoting in a step's name or purpose becomes code. The needs that a model declares may be less
 //! than it was allowed, and never more. Every rejection names its place in the JSON.
 
+use callosum_json::UniqueKeys;
 use std::{collections::HashSet, sync::Arc};
 
 use schemars::JsonSchema;
@@ -21,7 +22,7 @@ use crate::{
     program::Program,
     reader::{MAX_SOURCE, read, read_one},
     span::Span,
-    value::{UniqueKeys, Value},
+    value::Value,
 };
 
 /// What a model hands in.

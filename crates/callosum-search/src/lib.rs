@@ -1,19 +1,46 @@
-//! Facts about a source tree: its files, their languages, symbols, imports and tests.
+//! The passage index: finds passages of a project's files and documents by words, names and
+//! literal text.
 //!
-//! Start with [`walk::SourceTree`], which lists the files worth reading, then [`outline::outline`],
-//! which reads one of them, and [`resolve::Resolver`], which finds the file of an import.
-//! [`find::Index`] finds passages again.
+//! Start with [`Index`], which keeps the words of a tree's [`passages`] and of additional
+//! documents, and [`Search`], the query. A [`SearchHit`] passage is whole: a declaration with its
+//! documentation, a section of a document.
 //!
-//! Deliberately not here: agents, notes, digests (those are `callosum-agents::scout`'s), reading
-//! manifests, and the grammar of shell commands (that is the guard's). Nothing here decides what
-//! matters in a tree; it reports what is there, and on which line.
+//! A [`Model`], if there is one, adds the meaning of words; a [`Proposal`] is a hit of another
+//! program.
+//!
+//! Deliberately not here: the content of the documents, the path of the index, and the source of a
+//! model.
 
 #![forbid(unsafe_code)]
 
-pub mod find;
-pub mod language;
-pub mod outline;
-pub mod resolve;
-pub mod sections;
-pub mod syntax;
-pub mod walk;
+mod boost;
+mod embedding;
+mod external_hit;
+mod index;
+mod passage;
+mod phrase;
+mod proximity;
+mod query;
+mod rank;
+mod row;
+mod score;
+mod search;
+mod tree;
+mod words;
+
+#[cfg(test)]
+mod name_tests;
+#[cfg(test)]
+mod tests;
+
+pub use self::{
+    embedding::{Model, ModelError},
+    external_hit::Proposal,
+    index::{Document, Index, IndexError, IndexProgress},
+    passage::{Passage, PassageKind, passages},
+    phrase::Phrase,
+    proximity::Proximity,
+    query::{Query, Unit},
+    search::{By, Search, SearchHit},
+    tree::{TREE, Updated},
+};

@@ -7,7 +7,7 @@
 
 use std::{cell::OnceCell, collections::BTreeMap, fmt};
 
-use callosum_search::walk::{Scope, SourceTree};
+use callosum_source::walk::{Scope, SourceTree};
 
 use crate::{
     claim_scope::ClaimScope,

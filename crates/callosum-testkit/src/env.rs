@@ -8,9 +8,9 @@ use std::{
 
 use callosum_host::{
     Disk,
-    confine::{ForkServer, Layers, SandboxSpec},
     process::{self, Cancel, Ending, Heartbeat, Launch, Limits},
 };
+use callosum_sandbox::{ForkServer, Layers, SandboxSpec};
 use serde_json::Value;
 
 use crate::fakes;

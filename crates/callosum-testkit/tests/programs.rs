@@ -1,6 +1,6 @@
 //! The programs themselves; also the reason that `cargo test --workspace` builds them.
 
-use callosum_ledger::canonical::{DuplicateKeys, checksum_without};
+use callosum_json::canonical::{DuplicateKeys, checksum_without};
 use callosum_testkit::{TestEnv, fakes};
 use serde_json::Value;
 

@@ -9,7 +9,7 @@ use std::{
 use callosum_citation::tokens;
 use callosum_host::Disk;
 use callosum_redact::secrets;
-use callosum_search::walk::{MAX_TEXT_BYTES, Scope, SourceTree};
+use callosum_source::walk::{MAX_TEXT_BYTES, Scope, SourceTree};
 
 use super::{
     mutation::{Mutation, mutations},

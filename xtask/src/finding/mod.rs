@@ -12,10 +12,8 @@ pub(crate) use self::speed::speed;
 use std::{fs, path::Path, process::ExitCode, time::Instant};
 
 use callosum_host::Disk;
-use callosum_search::{
-    find::{By, Index, Model, Query, Search},
-    walk::{Scope, SourceTree},
-};
+use callosum_search::{By, Index, Model, Query, Search};
+use callosum_source::walk::{Scope, SourceTree};
 
 use crate::{
     release::{concluded, target},

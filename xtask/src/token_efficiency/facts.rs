@@ -5,7 +5,7 @@
 
 use std::{fs, path::Path};
 
-use callosum_search::{
+use callosum_source::{
     language::Language,
     walk::{SourceFile, SourceTree},
 };

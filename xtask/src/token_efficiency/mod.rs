@@ -14,7 +14,7 @@ use std::{
 };
 
 use callosum_host::Disk;
-use callosum_search::walk::{Scope, SourceTree};
+use callosum_source::walk::{Scope, SourceTree};
 
 use self::{
     facts::Kind,

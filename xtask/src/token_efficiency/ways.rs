@@ -8,7 +8,7 @@ use std::{fmt::Write, path::Path};
 
 use callosum_citation::tokens;
 use callosum_host::Disk;
-use callosum_search::{
+use callosum_source::{
     outline::outline_all,
     walk::{Scope, SourceTree},
 };

@@ -35,9 +35,9 @@ mod packages;
 
 use std::{collections::BTreeSet, path::Path, process::ExitCode};
 
-use callosum_agents::scout::Survey;
 use callosum_host::Disk;
-use callosum_search::walk::Scope;
+use callosum_scout::Survey;
+use callosum_source::walk::Scope;
 use serde_json::{Value, json};
 
 use self::{
@@ -116,7 +116,7 @@ fn run(options: &Options) -> Result<(), String> {
 fn claims(root: &Path, files: &BTreeSet<String>) -> Result<Relations, String> {
     let survey = Survey::read(&Disk::real(), root, &Scope::WHOLE, &mut |_| ());
     let survey = survey.map_err(|error| format!("{}: {error}", root.display()))?;
-    let compared = |relation: &callosum_agents::scout::Relation| {
+    let compared = |relation: &callosum_scout::Relation| {
         files.contains(&relation.from) && files.contains(&relation.to)
     };
     Ok(Relations {

@@ -11,7 +11,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use callosum_search::outline::Purpose;
+use callosum_source::outline::Purpose;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -76,8 +76,8 @@ pub(super) enum When {
     Tests,
 }
 
-impl From<callosum_agents::scout::Relation> for Relation {
-    fn from(relation: callosum_agents::scout::Relation) -> Self {
+impl From<callosum_scout::Relation> for Relation {
+    fn from(relation: callosum_scout::Relation) -> Self {
         let purpose = match relation.purpose {
             Purpose::Run => When::Run,
             Purpose::Types => When::Types,

@@ -11,7 +11,7 @@ use std::{
 };
 
 use callosum_host::Disk;
-use callosum_search::{
+use callosum_source::{
     language::Language,
     walk::{Scope, SourceTree},
 };

@@ -29,7 +29,7 @@ const TAKERS: [(&str, Place); 40] = [
     ("callosum-arbiter/src/circuit/store.rs", Place::Own),
     ("callosum-arbiter/src/delegation/reuse.rs", Place::Own),
     ("callosum-arbiter/src/slots.rs", Place::Own),
-    ("callosum-guard/src/snapshot/store.rs", Place::Own),
+    ("callosum-snapshot/src/store.rs", Place::Own),
     ("callosum-host/src/disk/temp_dir.rs", Place::Own),
     ("callosum-host/src/lock.rs", Place::Handed),
     ("callosum-ledger/src/audit_buffer.rs", Place::Own),
@@ -105,7 +105,7 @@ fn every_lock_stands_where_no_executor_sees_it() {
             ));
         }
     }
-    let covered = tree.text("crates/callosum-agents/src/confinement/nested_repositories.rs");
+    let covered = tree.text("crates/callosum-sandbox/src/nested_repositories.rs");
     for (path, place) in TAKERS {
         if !tree.has(&format!("crates/{path}")) {
             findings.push(format!("{path}: is not there any more"));

@@ -19,11 +19,11 @@
 
 mod dependencies;
 mod dialect;
+mod layering;
 mod locks;
 mod markdown;
 mod papers;
 mod requirements;
-mod rooms;
 mod sources;
 mod tree;
 

@@ -1,7 +1,7 @@
 //! `callosum capability accept`: a person's word that a capability may be what it has become.
 
-use callosum_arbiter::kernel::{AcceptedManifest, ChangeLevel};
 use callosum_plan::CapabilityName;
+use callosum_plan_run::kernel::{AcceptedManifest, ChangeLevel};
 use schemars::JsonSchema;
 use serde::Serialize;
 

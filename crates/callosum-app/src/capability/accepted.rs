@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use callosum_arbiter::kernel::accepted::AcceptedError;
-use callosum_arbiter::kernel::{AcceptedManifest, Catalogue, Manifest, Review};
 use callosum_config::Homes;
 use callosum_host::{Disk, FileLock};
+use callosum_plan_run::kernel::accepted::AcceptedError;
+use callosum_plan_run::kernel::{AcceptedManifest, Catalogue, Manifest, Review};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 

@@ -1,11 +1,11 @@
 //! The catalogue of this project, gathered from what is built in and from the registry.
 
-use callosum_arbiter::kernel::outcomes::Outcomes;
-use callosum_arbiter::kernel::{
+use callosum_plan::CapabilityName;
+use callosum_plan_run::kernel::outcomes::Outcomes;
+use callosum_plan_run::kernel::{
     AcceptedManifest, Catalogue, Change, Holding, Manifest, PendingChange, Provenance,
     built_in_manifests, is_held_at_best, registered_manifests,
 };
-use callosum_plan::CapabilityName;
 use schemars::JsonSchema;
 use serde::Serialize;
 

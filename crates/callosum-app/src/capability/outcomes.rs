@@ -9,11 +9,11 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use callosum_arbiter::kernel::outcomes::{CallOutcome, Outcomes};
-use callosum_arbiter::plan_run::{RunNotice, RunState, RunWatch, call_outcome};
 use callosum_config::Homes;
 use callosum_host::{Disk, FileLock};
 use callosum_plan::CapabilityName;
+use callosum_plan_run::kernel::outcomes::{CallOutcome, Outcomes};
+use callosum_plan_run::run::{RunNotice, RunState, RunWatch, call_outcome};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -41,7 +41,7 @@ pub struct OutcomeFile {
 #[derive(Default, Deserialize, Serialize)]
 struct Content {
     version: u32,
-    capabilities: BTreeMap<String, callosum_arbiter::kernel::outcomes::CapabilityOutcomes>,
+    capabilities: BTreeMap<String, callosum_plan_run::kernel::outcomes::CapabilityOutcomes>,
     /// Number of answers counted so far, by run. Only runs that are not over.
     runs: BTreeMap<String, u64>,
 }

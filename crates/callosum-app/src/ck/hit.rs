@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use callosum_search::find::Proposal;
-use callosum_search::walk::RelativePath;
+use callosum_search::Proposal;
+use callosum_source::walk::RelativePath;
 use serde::Deserialize;
 
 /// A line of its output. Other fields are ignored.

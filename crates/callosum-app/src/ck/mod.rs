@@ -17,7 +17,7 @@ use callosum_config::{Environment, Homes};
 use callosum_host::process::{Cancel, Ending, Launch, Limits, SpawnError};
 use callosum_host::{Disk, DiskError, process};
 use callosum_redact::terminal_escape::on_one_line;
-use callosum_search::find::Proposal;
+use callosum_search::Proposal;
 
 use crate::shell_word;
 

@@ -4,8 +4,8 @@ pub mod sign;
 
 pub use self::sign::SignedOutput;
 
-use callosum_arbiter::kernel::{Constitution, Origin, PolicyNote};
 use callosum_config::Governance;
+use callosum_plan_run::kernel::{Constitution, Origin, PolicyNote};
 use callosum_redact::terminal_escape::harmless;
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -1,8 +1,8 @@
 //! [`advice`]: hints after a failed task.
 
-use callosum_agents::registry::EMBEDDED_ID;
 use callosum_arbiter::budget::Bound;
 use callosum_arbiter::delegation::{TaskReport, TaskStatus};
+use callosum_executor::registry::EMBEDDED_ID;
 use callosum_ledger::ErrorCode;
 
 use crate::time_span::span_text;

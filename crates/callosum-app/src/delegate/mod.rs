@@ -25,12 +25,12 @@ pub use self::run_store::{RunState, Runs, Ticket};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use callosum_agents::registry::{EMBEDDED_ID, Status};
 use callosum_arbiter::budget::{Bounds, Budget, BudgetError, Money, TOKEN_VARIABLE};
 use callosum_arbiter::delegation::{DelegationContext, Report, Reuse, Rules};
 use callosum_arbiter::priority::assign_executors;
 use callosum_arbiter::tree_fingerprint::TreeFingerprint;
 use callosum_arbiter::{Kind, Limits, RecoveryPolicy, Submission, delegation};
+use callosum_executor::registry::{EMBEDDED_ID, Status};
 use callosum_ledger::{Answers, AuditEvent, Event, Ledger};
 
 use crate::context::Context;

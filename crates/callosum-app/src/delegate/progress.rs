@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use callosum_agents::runner::Sign;
 use callosum_arbiter::delegation::{Notice, RetryNotice, Watch};
 use callosum_arbiter::{Submission, TaskIndex};
+use callosum_executor::runner::Sign;
 use serde::Deserialize;
 
 use crate::context::{Context, ProgressSink};

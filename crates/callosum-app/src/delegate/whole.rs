@@ -4,13 +4,13 @@
 //! second, so what did not fit is written again from the tree, checked like an answer, and printed. It is
 //! not stored: the entry keeps the summary.
 
-use callosum_agents::registry::EMBEDDED_ID;
-use callosum_agents::scout;
-use callosum_agents::scout::{Kind, Limits, Survey};
+use callosum_executor::registry::EMBEDDED_ID;
+
 use callosum_arbiter::delegation::{TaskReport, TaskStatus};
 use callosum_citation::citation::Review;
 use callosum_citation::tokens::estimate;
-use callosum_search::walk::{RelativePath, Scope};
+use callosum_scout::{Kind, Limits, Survey};
+use callosum_source::walk::{RelativePath, Scope};
 
 use crate::context::Context;
 use crate::delegate::options::DelegateOptions;
@@ -59,9 +59,9 @@ impl Whole {
             Limits::SUMMARY
         };
         let digest = match &options.section {
-            Some(section) => scout::digest_section(kind, section, &survey, limits)
+            Some(section) => callosum_scout::digest_section(kind, section, &survey, limits)
                 .map_err(|error| CommandError::from_error(Exit::Usage, &error))?,
-            None => scout::digest(kind, &survey, limits),
+            None => callosum_scout::digest(kind, &survey, limits),
         };
         Ok(Some(Self {
             tokens: estimate(&digest.text),

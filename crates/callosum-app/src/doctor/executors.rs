@@ -1,9 +1,9 @@
 //! Checks which executors can get tasks, what each lacks, and which confinement is available.
 
-use callosum_agents::client::Client;
-use callosum_agents::confinement::{DeniedPath, LeadsOutside, Policy, decide};
-use callosum_agents::discover::{Known, Speaks, find_in_path, undecided};
-use callosum_agents::registry::{Executor, Status};
+use callosum_executor::client::Client;
+use callosum_executor::discover::{Known, Speaks, find_in_path, undecided};
+use callosum_executor::registry::{Executor, Status};
+use callosum_sandbox::{DeniedPath, LeadsOutside, Policy, decide};
 
 use crate::context::Context;
 use crate::doctor::{Checks, Outcome};

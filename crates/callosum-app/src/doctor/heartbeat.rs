@@ -6,9 +6,9 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use callosum_agents::client::Client;
 use callosum_client::registration::Scope;
 use callosum_client::transcript::{Commands, newest_few};
+use callosum_executor::client::Client;
 use callosum_host::DiskError;
 use jiff::Timestamp;
 

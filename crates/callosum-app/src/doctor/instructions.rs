@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use callosum_agents::client::Client;
 use callosum_client::registration::Scope;
+use callosum_executor::client::Client;
 use callosum_host::DiskError;
 
 use crate::client_settings;

@@ -1,7 +1,7 @@
 //! Other search back ends of `find`, in addition to its own index.
 
 use callosum_redact::terminal_escape::on_one_line;
-use callosum_search::find::Model;
+use callosum_search::Model;
 
 use crate::ck::Ck;
 use crate::context::Context;

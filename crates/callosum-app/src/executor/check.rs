@@ -1,7 +1,7 @@
 //! `callosum executor check`: the handshake, step by step.
 
-use callosum_agents::handshake::Handshake;
-use callosum_agents::registry::Executor;
+use callosum_executor::handshake::Handshake;
+use callosum_executor::registry::Executor;
 use callosum_ledger::{AuditEvent, Event, Ledger};
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -3,8 +3,8 @@
 //! An experiment that is registered must not get the tasks that name no executor. So a new executor that would come first
 //! gets a place in `.calrc` behind the one that takes them now.
 
-use callosum_agents::registry::{EMBEDDED_ID, Executor};
 use callosum_config::{Address, Origin, PRIORITIES, Value};
+use callosum_executor::registry::{EMBEDDED_ID, Executor};
 
 use crate::config_errors;
 use crate::context::Context;

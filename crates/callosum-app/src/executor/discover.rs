@@ -1,10 +1,10 @@
 //! `callosum executor discover`: known programs that are installed, and servers of models that listen here.
 //!
 //! What is found is entered in one way, [`take_in`]. Deliberately not here: what is looked for, which is
-//! data of [`callosum_agents`].
+//! data of [`callosum_executor`].
 
-use callosum_agents::local_server::{Answering, LocalServer, look_around, several_models};
-use callosum_agents::registry::{Executor, Status};
+use callosum_executor::local_server::{Answering, LocalServer, look_around, several_models};
+use callosum_executor::registry::{Executor, Status};
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -4,17 +4,17 @@
 
 use std::path::Path;
 
-use callosum_agents::client::Client;
-use callosum_agents::confinement::Policy;
-use callosum_agents::handshake::HandshakeFault;
-use callosum_agents::http::Endpoint;
-use callosum_agents::output_format::{ClientError, Dialect};
-use callosum_agents::protocol::{AnswerError, Unreadable};
-use callosum_agents::registry::{Executor, Kind};
-use callosum_agents::runner::RunError;
-use callosum_agents::transport::Transport;
 use callosum_arbiter::suggest::nearest;
+use callosum_executor::client::Client;
+use callosum_executor::handshake::HandshakeFault;
+use callosum_executor::http::Endpoint;
+use callosum_executor::output_format::{ClientError, Dialect};
+use callosum_executor::protocol::{AnswerError, Unreadable};
+use callosum_executor::registry::{Executor, Kind};
+use callosum_executor::runner::RunError;
+use callosum_executor::transport::Transport;
 use callosum_host::process::SpawnError;
+use callosum_sandbox::Policy;
 
 use crate::context::Context;
 use crate::executor::register_command::registration_line;
@@ -266,7 +266,7 @@ fn readable(executor: &Executor, folder: String) -> String {
 
 #[cfg(test)]
 mod tests {
-    use callosum_agents::protocol::{parse_answer, parse_capabilities};
+    use callosum_executor::protocol::{parse_answer, parse_capabilities};
 
     use super::*;
 

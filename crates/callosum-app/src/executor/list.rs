@@ -1,7 +1,7 @@
 //! `callosum executor list`: the registry, with what the configuration says of each.
 
-use callosum_agents::registry::Executor;
-use callosum_agents::runner::ExecutionEnvironment;
+use callosum_executor::registry::Executor;
+use callosum_executor::runner::ExecutionEnvironment;
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -1,10 +1,10 @@
 //! `callosum executor register`: a new executor, after a handshake.
 
-use callosum_agents::client::{Acp, Client};
-use callosum_agents::confinement::{InvalidHost, Policy, Whitelisted};
-use callosum_agents::discover::{Known, Speaks};
-use callosum_arbiter::kernel::built_in_manifests;
+use callosum_executor::client::{Acp, Client};
+use callosum_executor::discover::{Known, Speaks};
 use callosum_plan::CapabilityName;
+use callosum_plan_run::kernel::built_in_manifests;
+use callosum_sandbox::{InvalidHost, Policy, Whitelisted};
 
 use crate::context::Context;
 use crate::executor::list::next_line;

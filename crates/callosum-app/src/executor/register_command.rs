@@ -3,8 +3,8 @@
 //! A hint shows it if one word of an entry is wrong: the entry with that word corrected, to be
 //! pasted. Deliberately not here: which word is right (advice).
 
-use callosum_agents::discover::Known;
-use callosum_agents::registry::{Executor, Kind};
+use callosum_executor::discover::Known;
+use callosum_executor::registry::{Executor, Kind};
 
 use crate::time_span::span_text;
 

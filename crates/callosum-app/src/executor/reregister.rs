@@ -3,11 +3,11 @@
 //! Options that are absent keep their values, as long as the entry starts the same program. Another program inherits no grant, and
 //! takes none away unasked: it is refused until the command line has every bound of the entry, or `--replace`.
 
-use callosum_agents::client::Client;
-use callosum_agents::discover::Known;
-use callosum_agents::output_format::Dialect;
-use callosum_agents::registry::Executor;
-use callosum_agents::template::Template;
+use callosum_executor::client::Client;
+use callosum_executor::discover::Known;
+use callosum_executor::output_format::Dialect;
+use callosum_executor::registry::Executor;
+use callosum_executor::template::Template;
 
 use crate::executor::register::add;
 use crate::executor::register_command::{bounds, worded};

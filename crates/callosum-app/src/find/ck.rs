@@ -1,6 +1,6 @@
 //! Searches with `ck`, and the report of its result.
 
-use callosum_search::find::{By, Proposal, Search};
+use callosum_search::{By, Proposal, Search};
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -10,7 +10,7 @@ use std::time::UNIX_EPOCH;
 
 use callosum_host::Disk;
 use callosum_ledger::{Query, Reader};
-use callosum_search::find::{Document, Index, IndexError, IndexProgress};
+use callosum_search::{Document, Index, IndexError, IndexProgress};
 use callosum_session::bead::{Bead, BeadId};
 use callosum_session::notes::Notes;
 use callosum_session::{Session, Zones};

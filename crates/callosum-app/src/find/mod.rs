@@ -12,10 +12,8 @@ pub use self::ck::{CkOutput, find as configured_ck};
 use std::path::Path;
 
 use callosum_redact::secrets;
-use callosum_search::find::{
-    By, Index, IndexError, Model, Proximity, Query, Search, SearchHit, TREE,
-};
-use callosum_search::walk::{RelativePath, Scope, SourceTree, WalkError};
+use callosum_search::{By, Index, IndexError, Model, Proximity, Query, Search, SearchHit, TREE};
+use callosum_source::walk::{RelativePath, Scope, SourceTree, WalkError};
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use callosum_redact::quote;
 use callosum_redact::terminal_escape::on_one_line;
-use callosum_search::find::{Query, SearchHit, TREE};
+use callosum_search::{Query, SearchHit, TREE};
 
 use crate::find::FoundOutput;
 

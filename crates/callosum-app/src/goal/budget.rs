@@ -1,8 +1,8 @@
 //! [`Budget`]: limit of one goal, in tokens or in US dollars.
 
 use callosum_arbiter::budget::Money;
-use callosum_arbiter::kernel::RunCaps;
-use callosum_arbiter::plan_run::Spent;
+use callosum_plan_run::kernel::RunCaps;
+use callosum_plan_run::run::Spent;
 
 use crate::delegate::dollars;
 

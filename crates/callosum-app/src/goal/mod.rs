@@ -20,12 +20,12 @@ mod verdict;
 
 use std::collections::BTreeMap;
 
-use callosum_arbiter::plan_run::RunId;
 use callosum_intent::{
     role::roles,
     template::{Template, best},
 };
 use callosum_plan::{Key, Value};
+use callosum_plan_run::run::RunId;
 
 pub use self::output::{DoOutput, VoteOutput};
 pub use self::readable::readable;
@@ -242,7 +242,7 @@ fn are_trusted<'m>(
         let mut manifests = catalogue.iter();
         let manifest = manifests.find(|manifest| manifest.id.as_str() == name);
         manifest.is_none_or(|manifest| {
-            manifest.trust_tier >= callosum_arbiter::kernel::Sensitivity::Personal.tier()
+            manifest.trust_tier >= callosum_plan_run::kernel::Sensitivity::Personal.tier()
         })
     }))
 }

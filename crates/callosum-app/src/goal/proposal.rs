@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use callosum_arbiter::kernel::Catalogue;
 use callosum_intent::delegation::{
     Fallback, FallbackStrategy, Fault, PlanShape, Proposal, ShapeStep,
 };
 use callosum_plan::{Allowlist, CapabilityName, Program, YieldBound};
+use callosum_plan_run::kernel::Catalogue;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -302,8 +302,8 @@ impl From<&Proposal> for ProposalOutput {
 
 #[cfg(test)]
 mod tests {
-    use callosum_arbiter::kernel::built_in_manifests;
     use callosum_plan::{CompileOptions, compile};
+    use callosum_plan_run::kernel::built_in_manifests;
 
     use super::*;
 

@@ -9,7 +9,8 @@ use callosum_intent::delegation::compiled::{
     CompiledPlans, KeyId, PlanRefusal, PlanSigningKey, PolicyHash, SimilarPlans,
 };
 use callosum_intent::delegation::{CallContext, Engine, EngineOptions, ExecTarget, stable_hash};
-use callosum_ledger::{Checksum, checkpoint::MachineKey};
+use callosum_json::Checksum;
+use callosum_ledger::checkpoint::MachineKey;
 use callosum_plan::{Allowlist, CompileOptions, PlanRule, Unbounded, compile};
 use callosum_redact::secrets;
 use serde::{Deserialize, Serialize};

@@ -10,10 +10,11 @@ pub use self::render::by_folder;
 
 use std::path::{Path, PathBuf};
 
-use callosum_agents::registry::Registry;
 use callosum_config::Subject;
+use callosum_executor::registry::Registry;
 use callosum_host::Disk;
-use callosum_ledger::{Checksum, Ledger};
+use callosum_json::Checksum;
+use callosum_ledger::Ledger;
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -1,6 +1,6 @@
 //! `callosum ledger checksum`: the canonical form of any JSON value, or its SHA-256.
 
-use callosum_ledger::Checksum;
+use callosum_json::Checksum;
 
 /// The line that `sha256sum` prints: where a name has a backslash or a line's end, they are
 /// escaped and the line begins with a backslash, so that no name can feign a line.

@@ -2,9 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use callosum_ledger::{
-    AuditQuery, AuditReader, Checksum, Entry, Event, LocatedEntry, Reader, TaskId,
-};
+use callosum_json::Checksum;
+use callosum_ledger::{AuditQuery, AuditReader, Entry, Event, LocatedEntry, Reader, TaskId};
 
 use crate::context::Context;
 use crate::{CommandError, Exit, open_ledger};

@@ -1,9 +1,9 @@
 //! `callosum mesh digest`: the text that an agent gets when its session begins.
 
-use callosum_agents::client::Client;
-use callosum_agents::output_format::Dialect;
 use callosum_client::{digest_sources, project_sources};
 use callosum_config::MeshSettings;
+use callosum_executor::client::Client;
+use callosum_executor::output_format::Dialect;
 use callosum_host::process::Identity;
 use callosum_mesh::agent::AgentName;
 use callosum_mesh::digest::{Digest, DigestContext, Source};

@@ -8,11 +8,11 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use callosum_agents::registry::{Executor, Status};
-use callosum_arbiter::kernel::{Holding, Manifest, registered_manifests};
 use callosum_config::{Environment, ModelKind, ModelSetting, ModelSettings, TokenPlace};
+use callosum_executor::registry::{Executor, Status};
 use callosum_host::Disk;
 use callosum_model::{ExecutorModel, LlamaModel, LlamaServer, ModelProvider, ScriptedModel};
+use callosum_plan_run::kernel::{Holding, Manifest, registered_manifests};
 
 use crate::context::Context;
 use crate::{CommandError, Exit, shell_word};

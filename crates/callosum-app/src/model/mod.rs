@@ -10,8 +10,8 @@ mod serve;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use callosum_agents::registry::{Executor, Status};
 use callosum_config::ModelKind;
+use callosum_executor::registry::{Executor, Status};
 use callosum_host::process::Cancel;
 use callosum_model::{
     Delta, ECHO, EchoModel, ExecutorModel, Limits, ModelProvider, ModelRegistry, Place, Request,

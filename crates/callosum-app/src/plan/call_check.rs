@@ -2,8 +2,8 @@
 //!
 //! Start with [`check_calls`]. Nothing is called, and nothing that the program computes is judged.
 
-use callosum_arbiter::kernel::{ArgumentFault, Catalogue, argument_fault, repeats_effect};
 use callosum_plan::{CallSite, Finding, Key, KnownValue, Program, Rule, Value};
+use callosum_plan_run::kernel::{ArgumentFault, Catalogue, argument_fault, repeats_effect};
 use schemars::JsonSchema;
 use serde::Serialize;
 

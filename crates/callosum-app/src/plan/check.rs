@@ -1,7 +1,7 @@
 //! `callosum plan check`: all that the compiler has against a program, without running it.
 
-use callosum_arbiter::kernel::{Catalogue, Provenance};
 use callosum_plan::{CompileOptions, Finding, Program, YieldBound, compile};
+use callosum_plan_run::kernel::{Catalogue, Provenance};
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use callosum_arbiter::plan_run::{RunId, Runs};
 use callosum_host::DiskError;
 use callosum_host::disk::EntryKind;
+use callosum_plan_run::run::{RunId, Runs};
 
 use crate::context::Context;
 use crate::plan::history;

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
 use callosum_arbiter::delegation::PLAN_CALL;
-use callosum_arbiter::plan_run::DelegatedTask;
 use callosum_ledger::{AuditQuery, AuditRecord, Entry, Event, Reader};
+use callosum_plan_run::run::DelegatedTask;
 use jiff::Timestamp;
 use serde_json::Value;
 

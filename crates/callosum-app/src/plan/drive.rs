@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use callosum_arbiter::kernel::{Catalogue, Constitution, RunCaps, Sensitivity, TrustTier};
-use callosum_arbiter::plan_run::{
-    CallKey, ConstitutionPrint, Grant, RulesStamp, RunError, RunJournal as _, RunRecord, RunRules,
-    RunState, SealedJournal,
-};
 use callosum_config::Governance;
 use callosum_ledger::Answers;
 use callosum_plan::{Allowlist, CapabilityName, Finding, Program, Rule};
+use callosum_plan_run::kernel::{Catalogue, Constitution, RunCaps, Sensitivity, TrustTier};
+use callosum_plan_run::run::{
+    CallKey, ConstitutionPrint, Grant, RulesStamp, RunError, RunJournal as _, RunRecord, RunRules,
+    RunState, SealedJournal,
+};
 
 use crate::constitution::governance;
 use crate::context::Context;
@@ -127,7 +127,7 @@ pub fn grant(
 }
 
 /// Explains why a run was interrupted.
-pub fn broken_off(run: &callosum_arbiter::plan_run::RunId, error: &RunError) -> CommandError {
+pub fn broken_off(run: &callosum_plan_run::run::RunId, error: &RunError) -> CommandError {
     let what = format!("the run {run} stopped early");
     match error {
         RunError::Journal(error) => open_ledger::unwritten(error)

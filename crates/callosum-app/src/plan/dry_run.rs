@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use callosum_arbiter::kernel::{CallRequest, Kernel, Ruling, RunCaps, RunGrants, TrustTier};
-use callosum_ledger::Checksum;
+use callosum_json::Checksum;
 use callosum_plan::{Allowlist, Failure, Program, Yield};
+use callosum_plan_run::kernel::{CallRequest, Kernel, Ruling, RunCaps, RunGrants, TrustTier};
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -1,10 +1,10 @@
 //! Runs as the journal has them, found by an id or its beginning.
 
-use callosum_arbiter::plan_run::{
+use callosum_ledger::AuditReader;
+use callosum_plan_run::run::{
     CallKey, CallState, PassedOver, ReadRun, ReadRunError, RunId, RunState, Runs, read_run,
     read_runs,
 };
-use callosum_ledger::AuditReader;
 use callosum_redact::terminal_escape::on_one_line;
 
 use crate::context::Context;

@@ -1,6 +1,6 @@
 //! `callosum plan list`: the runs that the journal has.
 
-use callosum_arbiter::plan_run::ReadRun;
+use callosum_plan_run::run::ReadRun;
 use schemars::JsonSchema;
 use serde::Serialize;
 

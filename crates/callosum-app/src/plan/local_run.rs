@@ -11,9 +11,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use callosum_arbiter::delegation::StartMark;
-use callosum_arbiter::plan_run::{CallKey, RunId, RunSeals, RunSecret, RunTally, Started};
 use callosum_host::{Disk, DiskError, random};
-use callosum_ledger::Checksum;
+use callosum_json::Checksum;
+use callosum_plan_run::run::{CallKey, RunId, RunSeals, RunSecret, RunTally, Started};
 use serde::{Deserialize, Serialize};
 
 use crate::context::Context;

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use callosum_arbiter::plan_run::RunId;
 use callosum_host::process::Cancel;
 use callosum_host::{Disk, FileLock, LockFile};
+use callosum_plan_run::run::RunId;
 
 use crate::context::Context;
 use crate::{CommandError, open_ledger};

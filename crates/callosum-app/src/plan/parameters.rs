@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use callosum_agents::json::read_value;
+use callosum_executor::json::read_value;
 use callosum_plan::{Key, StartError, Value};
 use shlex::try_quote;
 

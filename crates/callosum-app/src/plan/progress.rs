@@ -1,7 +1,7 @@
 //! Progress lines for a person while a run goes on: its steps and calls, a line each, deeper ones
 //! further in.
 
-use callosum_arbiter::plan_run::CallState;
+use callosum_plan_run::run::CallState;
 use callosum_redact::terminal_escape::on_one_line;
 
 /// Most characters of what a call takes that are shown.

@@ -4,7 +4,8 @@
 //! Deliberately not here: the translation of a proposal to a plan, which is the language's, and
 //! asking a model for one.
 
-use callosum_ledger::{AuditEvent, Checksum, Event};
+use callosum_json::Checksum;
+use callosum_ledger::{AuditEvent, Event};
 use callosum_plan::{
     AcceptedPlan, Allowlist, Library, Limits, ProposalRequest, Rejection, Unbounded, accept,
 };

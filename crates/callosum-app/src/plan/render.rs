@@ -1,7 +1,7 @@
 //! Output about the progress of a run, for people and programs.
 
-use callosum_arbiter::plan_run::{CallStanding, CallState, RunId, text_of};
 use callosum_plan::{CapabilityName, Finding};
+use callosum_plan_run::run::{CallStanding, CallState, RunId, text_of};
 use schemars::JsonSchema;
 use serde::Serialize;
 

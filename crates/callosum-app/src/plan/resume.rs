@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use callosum_arbiter::plan_run::{
+use callosum_plan_run::run::{
     CallKey, CallStanding, CallState, Decided, DecisionWord, KeptText, RunRecord, RunState,
 };
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use callosum_arbiter::budget::Money;
-use callosum_arbiter::plan_run::BeginError;
+use callosum_plan_run::run::BeginError;
 
 use crate::delegate::dollars;
 use crate::time_span::any_span;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use callosum_arbiter::budget::Money;
-use callosum_arbiter::plan_run::{ActionKind, ActionNode, ReadRun};
+use callosum_plan_run::run::{ActionKind, ActionNode, ReadRun};
 use callosum_redact::terminal_escape::on_one_line;
 use schemars::JsonSchema;
 use serde::Serialize;

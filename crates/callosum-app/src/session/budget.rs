@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use callosum_agents::client::Client;
-use callosum_agents::output_format::Dialect;
 use callosum_client::transcript::{newest, usage};
+use callosum_executor::client::Client;
+use callosum_executor::output_format::Dialect;
 use callosum_host::DiskError;
 use callosum_session::budget::{Budget, Usage};
 use schemars::JsonSchema;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use callosum_search::find::Proximity;
+use callosum_search::Proximity;
 use callosum_session::ghost::THRESHOLD;
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -1,8 +1,8 @@
 //! [`recipient`]: valid recipients of a hand-off.
 
-use callosum_agents::client::Client;
-use callosum_agents::output_format::Dialect;
-use callosum_agents::registry::Registry;
+use callosum_executor::client::Client;
+use callosum_executor::output_format::Dialect;
+use callosum_executor::registry::Registry;
 use callosum_session::trajectory::Agent;
 
 use crate::context::Context;

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use callosum_config::GuardConfig;
-use callosum_guard::snapshot::{GitEnvironment, NotCovered, Retention, SnapshotError, Store};
+use callosum_snapshot::{GitEnvironment, NotCovered, Retention, SnapshotError, Store};
 
 use crate::context::Context;
 use crate::open_ledger::disk_failed;

@@ -1,6 +1,6 @@
 //! JSON output of `callosum snapshot`.
 
-use callosum_guard::snapshot::{Changes, NotCovered, Snapshot};
+use callosum_snapshot::{Changes, NotCovered, Snapshot};
 use schemars::JsonSchema;
 use serde::Serialize;
 

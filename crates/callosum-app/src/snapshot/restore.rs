@@ -4,8 +4,8 @@
 
 use std::fmt::Write as _;
 
-use callosum_guard::snapshot::Changes;
 use callosum_redact::terminal_escape::on_one_line;
+use callosum_snapshot::Changes;
 
 use crate::context::Context;
 use crate::{CommandError, Exit, many};

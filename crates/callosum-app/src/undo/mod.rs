@@ -11,7 +11,7 @@ pub use self::output::{UndoListOutput, UndoOutput};
 use std::collections::BTreeMap;
 
 use callosum_client::undo::{FileLine, FilePlan, FileState, Line, UndoLine, UndoLog, restore};
-use callosum_guard::snapshot::Store;
+use callosum_snapshot::Store;
 
 use crate::context::Context;
 use crate::undo::select::{Selection, contents_of};

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use callosum_client::undo::{Call, FilePlan, FileState, History, Touch, UndoLog};
-use callosum_guard::snapshot::Store;
 use callosum_host::OpenHow;
-use callosum_ledger::Checksum;
+use callosum_json::Checksum;
+use callosum_snapshot::Store;
 
 use crate::context::Context;
 use crate::{CommandError, snapshot};

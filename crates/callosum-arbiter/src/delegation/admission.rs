@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use callosum_agents::runner::Sign;
+use callosum_executor::runner::Sign;
 use callosum_ledger::{Entry, ErrorCode, Reader};
 
 use super::{

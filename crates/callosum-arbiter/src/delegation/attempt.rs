@@ -5,15 +5,16 @@ use std::{
     time::Duration,
 };
 
-use callosum_agents::{
+use callosum_citation::citation::Review;
+use callosum_executor::{
     health::Health,
     protocol::{Answer, Spent},
     registry::Executor,
 };
-use callosum_citation::citation::Review;
-use callosum_ledger::{AuditEvent, Checksum, Entry, GrowingChecksum, TaskId, WriteError};
+use callosum_json::{Checksum, GrowingChecksum};
+use callosum_ledger::{AuditEvent, Entry, TaskId, WriteError};
 use callosum_redact::secrets;
-use callosum_search::walk::{RelativePath, Scope, SourceTree};
+use callosum_source::walk::{RelativePath, Scope, SourceTree};
 
 use super::{
     attempt_error::{Stop, one_line},

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, path::Path, time::Duration};
 
-use callosum_agents::{registry::Registry, runner::ExecutionEnvironment};
+use callosum_executor::{registry::Registry, runner::ExecutionEnvironment};
 use callosum_host::{Clock, process::Cancel};
 use callosum_ledger::{Answers, Ledger};
 

@@ -15,9 +15,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use callosum_agents::{health::Health, registry::Executor};
+use callosum_executor::{health::Health, registry::Executor};
 use callosum_host::{machine, process::Cancel};
-use callosum_ledger::{AuditEvent, ErrorCode, GrowingChecksum, TaskId, WriteError};
+use callosum_json::GrowingChecksum;
+use callosum_ledger::{AuditEvent, ErrorCode, TaskId, WriteError};
 
 use super::{
     attempt::{AttemptResult, AttemptRunner, Attempted, Job, LARGEST_HASHED},

@@ -6,16 +6,17 @@ use std::{
     time::Duration,
 };
 
-use callosum_agents::{
+use callosum_executor::{
     client::Client,
-    confinement::{Connection, Connections, LastTranscript, Verdict},
     handshake::HandshakeFault,
     output_format::wait_until_reset,
     protocol::{Answer, AnswerError, LONGEST_SUMMARY, Request},
     runner::{self, ExecutionEnvironment, RunError, Sign},
+    sandbox::LastTranscript,
 };
-use callosum_ledger::Checksum;
+use callosum_json::Checksum;
 use callosum_redact::{secrets, terminal_escape::on_one_line};
+use callosum_sandbox::{Connection, Connections, Verdict};
 use serde_json::{Value, json};
 
 use super::{

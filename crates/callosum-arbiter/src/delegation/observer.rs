@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use callosum_agents::runner::Sign;
+use callosum_executor::runner::Sign;
 use callosum_ledger::{ErrorCode, TaskId};
 
 use crate::{mode::Decision, task::TaskIndex};

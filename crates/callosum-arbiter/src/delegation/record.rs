@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use callosum_agents::confinement::Connection;
-use callosum_ledger::{AuditEvent, Checksum, ErrorCode, Event, Spawn, TaskId};
+use callosum_json::Checksum;
+use callosum_ledger::{AuditEvent, ErrorCode, Event, Spawn, TaskId};
 use callosum_redact::secrets;
+use callosum_sandbox::Connection;
 use serde_json::{Map, Value};
 
 use super::report::Failure;

@@ -3,7 +3,8 @@
 use std::{path::PathBuf, time::Duration};
 
 use callosum_citation::citation::Review;
-use callosum_ledger::{Checksum, Entry, ErrorCode, TaskId, WriteError};
+use callosum_json::Checksum;
+use callosum_ledger::{Entry, ErrorCode, TaskId, WriteError};
 
 use crate::{budget::Bound, mode::Decision, task::Kind};
 

@@ -3,8 +3,8 @@
 
 use std::fmt::Write as _;
 
-use callosum_agents::protocol::{LONGEST_SUMMARY, Request};
 use callosum_citation::citation::Review;
+use callosum_executor::protocol::{LONGEST_SUMMARY, Request};
 use callosum_ledger::{Reader, TaskId};
 use callosum_redact::quote;
 use serde_json::{Map, Value, json};

@@ -8,9 +8,10 @@
 
 use std::path::PathBuf;
 
-use callosum_agents::registry::Executor;
+use callosum_executor::registry::Executor;
 use callosum_host::{Disk, DiskError, FileLock, LockFile};
-use callosum_ledger::{Checksum, Entry, ReadError, Reader, TaskId};
+use callosum_json::Checksum;
+use callosum_ledger::{Entry, ReadError, Reader, TaskId};
 use serde_json::json;
 
 use crate::{

@@ -1,11 +1,11 @@
 //! [`may_change`]: whether an executor may leave changes behind, apart from its answer.
 
-use callosum_agents::{
+use callosum_executor::{
     client::Client,
-    confinement::Policy,
     registry::{Executor, Kind},
     runner::ExecutionEnvironment,
 };
+use callosum_sandbox::Policy;
 
 use crate::task::Task;
 

@@ -3,8 +3,8 @@
 //! The protocol has already checked whether an answer is valid at all (JSON, fields, checksum,
 //! upper bound); this is about its content.
 
-use callosum_agents::protocol::{Answer, ChecksumBy, LONGEST_SUMMARY};
 use callosum_citation::{citation::Review, tokens};
+use callosum_executor::protocol::{Answer, ChecksumBy, LONGEST_SUMMARY};
 use callosum_ledger::{Entry, ErrorCode};
 use callosum_redact::secrets;
 use serde_json::{Map, Value, json};
@@ -235,8 +235,8 @@ fn is_short(value: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use callosum_agents::{protocol::parse_answer, registry::Capabilities};
     use callosum_citation::citation::{self, CitationStatus, Why};
+    use callosum_executor::{protocol::parse_answer, registry::Capabilities};
 
     use super::*;
 

@@ -1,6 +1,6 @@
 //! [`Fields`]: the keys of one JSON object, taken out one by one with exact errors.
 
-use callosum_ledger::canonical::CanonicalError;
+use callosum_json::canonical::CanonicalError;
 use serde_json::{Map, Value};
 
 use crate::{fraction::Fraction, submission::SubmissionError, suggest::nearest, truncate::excerpt};

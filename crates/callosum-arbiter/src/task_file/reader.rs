@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use callosum_agents::json::read_value;
+use callosum_executor::json::read_value;
 use callosum_ledger::TaskId;
 use serde_json::Value;
 

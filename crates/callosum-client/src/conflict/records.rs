@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use callosum_config::{Environment, Homes, Project, ProjectOverrides};
-use callosum_guard::snapshot::Retention;
 use callosum_host::{Disk, DiskError, disk::EntryKind};
 use callosum_intervention::scope::Scope;
 use callosum_mesh::{Mesh, MeshError, agent::AgentName, conflict::Context};
@@ -11,6 +10,7 @@ use callosum_session::{
     Zones,
     trajectory::{Agent, Trajectory},
 };
+use callosum_snapshot::Retention;
 
 use super::{StoredVersions, speaker_lines};
 use crate::{

@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use callosum_agents::client::Client;
+use callosum_executor::client::Client;
 use callosum_host::Disk;
 use serde_json::Value;
 

@@ -5,7 +5,7 @@
 //! error. Two have a form of their own, which they show as a denial and not as a failed hook. If no
 //! one can be asked, a question becomes a denial.
 
-use callosum_agents::client::{Allowing, Asking, Denying, Hooks, Rewriting};
+use callosum_executor::client::{Allowing, Asking, Denying, Hooks, Rewriting};
 use callosum_redact::terminal_escape::untagged;
 use serde_json::{Value, json};
 
@@ -262,7 +262,7 @@ fn is_asked(mode: Option<&str>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use callosum_agents::{client::Client, output_format::Dialect};
+    use callosum_executor::{client::Client, output_format::Dialect};
 
     use super::*;
 

@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use callosum_agents::client::Client;
+use callosum_executor::client::Client;
 use callosum_guard::{CommandAnalysis, Decision, Facts, Permission, Policy, Verdict};
 use callosum_host::{Disk, OpenHow};
 use callosum_ledger::Journal;

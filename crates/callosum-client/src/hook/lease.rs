@@ -15,7 +15,7 @@ use std::{
     time::Duration,
 };
 
-use callosum_agents::client::Client;
+use callosum_executor::client::Client;
 use callosum_guard::{Decision, Verdict};
 use callosum_mesh::{Author, board::Lease, warning};
 

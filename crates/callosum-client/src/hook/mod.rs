@@ -53,7 +53,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use callosum_agents::{client::Client, output_format::Dialect};
+use callosum_executor::{client::Client, output_format::Dialect};
 use callosum_guard::Decision;
 use callosum_host::Disk;
 

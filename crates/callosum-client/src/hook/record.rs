@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use callosum_guard::Decision;
-use callosum_ledger::{AuditEvent, Checksum, Event as Kind, notice};
+use callosum_json::Checksum;
+use callosum_ledger::{AuditEvent, Event as Kind, notice};
 use callosum_redact::secrets;
 use serde_json::{Map, Value, json};
 

@@ -10,7 +10,7 @@ use std::{
 };
 
 use callosum_host::{Disk, DiskError, OpenHow};
-use callosum_ledger::Checksum;
+use callosum_json::Checksum;
 use jiff::Timestamp;
 
 use super::event::{Action, Event};

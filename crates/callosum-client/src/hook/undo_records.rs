@@ -11,8 +11,8 @@ use std::{
     time::Duration,
 };
 
-use callosum_guard::snapshot::{GitEnvironment, Retention, Store, is_ours};
 use callosum_host::{Disk, OpenHow, disk::EntryKind, process::Cancel};
+use callosum_snapshot::{GitEnvironment, Retention, Store, is_ours};
 
 use super::{
     event::{Action, Event},

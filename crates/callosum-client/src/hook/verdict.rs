@@ -1,7 +1,7 @@
 //! [`Judged`]: the guard's verdict on a call.
 
 use callosum_guard::{Decision, Policy, Verdict, decide_read, decide_write};
-use callosum_ledger::Checksum;
+use callosum_json::Checksum;
 use callosum_redact::terminal_escape;
 use jiff::Timestamp;
 

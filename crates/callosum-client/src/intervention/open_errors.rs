@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 
 use callosum_host::{Disk, DiskError};
-use callosum_ledger::Checksum;
+use callosum_json::Checksum;
 
 use callosum_config::Homes;
 

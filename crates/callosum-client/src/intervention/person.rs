@@ -6,7 +6,7 @@
 
 use std::{ffi::OsString, path::PathBuf, thread, time::Duration};
 
-use callosum_agents::http::{NoWebhook, Webhook};
+use callosum_executor::http::{NoWebhook, Webhook};
 use callosum_guard::config::Escalation;
 use callosum_host::{
     Disk, DiskError,

@@ -6,7 +6,7 @@
 
 use std::{collections::BTreeMap, path::Path};
 
-use callosum_ledger::Checksum;
+use callosum_json::Checksum;
 use serde_json::{Value, json};
 
 /// Name of the hash in the table of a trusted hook.

@@ -9,7 +9,7 @@
 //! instructions in them.
 //!
 //! Deliberately not here: the list of clients and the places of their settings, which are
-//! `callosum_agents::client`'s data, and the answers of a hook.
+//! `callosum_executor::client`'s data, and the answers of a hook.
 
 mod clear_override;
 mod clear_plugin;

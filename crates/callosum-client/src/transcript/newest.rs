@@ -5,7 +5,7 @@ use std::{
     time::SystemTime,
 };
 
-use callosum_agents::client::Client;
+use callosum_executor::client::Client;
 use callosum_host::{Disk, DiskError, OpenHow};
 use serde_json::Value;
 
@@ -92,7 +92,7 @@ fn noted_beside(disk: &Disk, path: &Path) -> Option<PathBuf> {
 
 #[cfg(test)]
 mod tests {
-    use callosum_agents::output_format::Dialect;
+    use callosum_executor::output_format::Dialect;
 
     use super::*;
 

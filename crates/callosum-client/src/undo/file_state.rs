@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use callosum_host::{Disk, DiskError, OpenHow, disk::EntryKind};
-use callosum_ledger::Checksum;
+use callosum_json::Checksum;
 use serde::{Deserialize, Serialize};
 
 /// The state of a path.

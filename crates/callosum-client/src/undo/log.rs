@@ -10,7 +10,7 @@ use std::{
 };
 
 use callosum_host::{Disk, DiskError, FileLock, LockError, OpenHow};
-use callosum_ledger::Checksum;
+use callosum_json::Checksum;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 

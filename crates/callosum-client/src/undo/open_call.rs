@@ -9,7 +9,7 @@ use std::{
 };
 
 use callosum_host::{Disk, DiskError};
-use callosum_ledger::Checksum;
+use callosum_json::Checksum;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 

@@ -6,7 +6,7 @@
 use std::{ops::Range, path::Path};
 
 use callosum_host::{Disk, DiskError, FileLock, LockError};
-use callosum_ledger::Checksum;
+use callosum_json::Checksum;
 use serde::{
     Deserialize,
     de::{Deserializer, MapAccess, Visitor},

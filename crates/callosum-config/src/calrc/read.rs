@@ -10,7 +10,7 @@ use callosum_host::{
     Disk, DiskError,
     disk::{EntryKind, FileStat},
 };
-use callosum_ledger::{
+use callosum_json::{
     Checksum,
     canonical::{CanonicalError, DuplicateKeys, canonicalize},
 };

@@ -21,7 +21,7 @@ mod page;
 mod parent_death;
 mod run;
 mod spawn;
-pub(crate) mod supervise;
+pub mod supervise;
 pub mod table;
 #[cfg(target_os = "linux")]
 mod tcp_activity;

@@ -27,10 +27,10 @@ use super::{
 const AFTER_EXIT: Duration = Duration::from_millis(200);
 
 /// Interval of checks for a child's exit on systems without a descriptor for that.
-pub(crate) const EXIT_CHECK: Duration = Duration::from_millis(20);
+pub const EXIT_CHECK: Duration = Duration::from_millis(20);
 
 /// A started process, and all that goes with it when it goes.
-pub(crate) trait Leader {
+pub trait Leader {
     /// Returns a descriptor that becomes readable when it is time to check whether it has exited,
     /// if there is one.
     fn exit_descriptor(&self) -> Option<OwnedFd>;
@@ -46,27 +46,27 @@ pub(crate) trait Leader {
 }
 
 /// The controller's ends of a child's pipes.
-pub(crate) struct Ends {
+pub struct Ends {
     /// Pipe to its standard input.
-    pub(crate) input: Option<OwnedFd>,
+    pub input: Option<OwnedFd>,
     /// Pipe from its standard output.
-    pub(crate) output: Option<OwnedFd>,
+    pub output: Option<OwnedFd>,
     /// Pipe from its standard error.
-    pub(crate) error: Option<OwnedFd>,
+    pub error: Option<OwnedFd>,
 }
 
 /// Conditions under which a child is ended.
-pub(crate) struct Terms<'a> {
+pub struct Terms<'a> {
     /// Its limits.
-    pub(crate) limits: Limits,
+    pub limits: Limits,
     /// Ends it when asked.
-    pub(crate) cancel: &'a Cancel,
+    pub cancel: &'a Cancel,
     /// Signs of life that are none of its pipes'.
-    pub(crate) pulse: &'a Heartbeat,
+    pub pulse: &'a Heartbeat,
 }
 
 /// Sends `input`, reads all output, and ends the child if it does not end in time.
-pub(crate) fn follow(
+pub fn follow(
     leader: &mut impl Leader,
     ends: Ends,
     input: &[u8],
@@ -254,7 +254,7 @@ fn wait_for_something(
 }
 
 /// Waits until one of them is ready, or until then.
-pub(crate) fn wait_until(waiting: &mut [PollFd<'_>], wake_at: Option<Instant>) -> io::Result<()> {
+pub fn wait_until(waiting: &mut [PollFd<'_>], wake_at: Option<Instant>) -> io::Result<()> {
     let timeout = wake_at.map(|at| {
         let left = at.saturating_duration_since(Instant::now());
         Timespec {

@@ -2,7 +2,7 @@
 
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 
-use crate::checksum::Checksum;
+use callosum_json::Checksum;
 
 /// Size of a log, and the root of its Merkle tree at that size.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,11 +5,11 @@ use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    checksum::Checksum,
     journal::DayFile,
     lines::{Line, Lines},
     merkle::Frontier,
 };
+use callosum_json::Checksum;
 
 /// The format that this version writes; another one is as good as none.
 const FORMAT: u32 = 1;

@@ -5,10 +5,8 @@ use std::path::Path;
 use callosum_host::Disk;
 
 use super::key_ring::{KeyError, KeyRing};
-use crate::{
-    checksum::Checksum,
-    signed_note::{SigningKey, VerifierKey},
-};
+use crate::signed_note::{SigningKey, VerifierKey};
+use callosum_json::Checksum;
 
 /// Start of what a derived secret is authenticated over.
 const DERIVED: &[u8] = b"callosum derived key 1\n";

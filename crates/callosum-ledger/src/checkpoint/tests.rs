@@ -406,7 +406,7 @@ fn unsynced_records_are_synced_before_they_are_signed() {
 /// CAL-GOV-4: a checkpoint has one form.
 #[test]
 fn what_is_no_checkpoint_is_refused_with_its_reason() {
-    let root = crate::Checksum::of(b"root");
+    let root = callosum_json::Checksum::of(b"root");
     let right = Checkpoint {
         origin: "example.com/log".to_owned(),
         size: 20,

@@ -15,11 +15,11 @@ use super::{
     store::{self, KeptCheckpoints, SignedBy},
 };
 use crate::{
-    checksum::Checksum,
     journal::{DayFile, Record, day_files},
     paths::LedgerPaths,
     signed_note::{NoteStatus, SignedNote, VerifierKey},
 };
+use callosum_json::Checksum;
 
 /// Prefix of the names of our logs; the name is never looked up.
 const ORIGIN: &str = "callosum.invalid";

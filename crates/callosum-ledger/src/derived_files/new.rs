@@ -4,12 +4,8 @@ use std::path::Path;
 
 use callosum_host::{Disk, DiskError, disk::NewFile};
 
-use crate::{
-    checksum::{Checksum, Hashing},
-    hashlog::ReadRange,
-    journal::EntryRef,
-    position::View,
-};
+use crate::{hashlog::ReadRange, journal::EntryRef, position::View};
+use callosum_json::{Checksum, Hashing};
 
 /// A ledger file and its hashlog that have not got their names yet.
 #[derive(Debug)]

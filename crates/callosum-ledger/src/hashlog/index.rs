@@ -12,7 +12,8 @@ use callosum_host::{Disk, DiskError, DiskFile, OpenHow};
 use jiff::Timestamp;
 
 use super::line::{HashlogLine, ReadRange, read_place};
-use crate::{chain::HASHLOG, checksum::Checksum, entry::read_timestamp, lines::Lines};
+use crate::{chain::HASHLOG, entry::read_timestamp, lines::Lines};
+use callosum_json::Checksum;
 
 const MAGIC: &[u8; 8] = b"CALINDX2";
 const HEADER: usize = 96;

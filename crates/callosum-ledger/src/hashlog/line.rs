@@ -8,7 +8,8 @@ use std::borrow::Cow;
 use callosum_host::{DiskError, DiskFile};
 use serde::{Deserialize, Serialize};
 
-use crate::{chain::HASHLOG, checksum::Checksum};
+use crate::chain::HASHLOG;
+use callosum_json::Checksum;
 
 /// A line, as it is read.
 #[derive(Clone, Debug, Deserialize)]
@@ -190,7 +191,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::{canonical::DuplicateKeys, entry::seal};
+    use crate::entry::seal;
+    use callosum_json::canonical::DuplicateKeys;
 
     /// CAL-SUM-2: fields read out of an entry without parsing equal those of the parsed entry.
     #[test]

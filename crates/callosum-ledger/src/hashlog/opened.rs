@@ -11,7 +11,8 @@ use super::{
     index::{Index, IndexFault, Row, build},
     line::HashlogLine,
 };
-use crate::{chain::HASHLOG, checksum::Checksum, lines::last_line, task_id::TaskId};
+use crate::{chain::HASHLOG, lines::last_line, task_id::TaskId};
+use callosum_json::Checksum;
 
 /// Maximum number of bytes to search without an index, if one is possible.
 const SEARCHED: usize = 4 * 1024 * 1024;

@@ -7,11 +7,11 @@ use serde_json::{Map, Value, value::RawValue};
 use crate::{
     archive_name::ArchiveName,
     chain::{ChainFault, JOURNAL},
-    checksum::Checksum,
     event::{AuditEvent, Event},
     position::{Begun, View},
     task_id::TaskId,
 };
+use callosum_json::Checksum;
 
 /// The format of the journal that this version writes.
 pub(crate) const JOURNAL_FORMAT: u32 = 1;

@@ -11,13 +11,13 @@ use super::{
     record::{Archived, Begins, JOURNAL_FORMAT, Record, RecordFault},
 };
 use crate::{
-    checksum::Checksum,
     entry::{Entry, checksum_at_head},
     lines::Lines,
     paths::LedgerPaths,
     position::{Position, View},
     task_id::TaskId,
 };
+use callosum_json::Checksum;
 
 /// Contents of the journal from a position on.
 pub(crate) struct Followed {

@@ -7,9 +7,10 @@ use proptest::prelude::*;
 
 use super::{scan::is_at, *};
 use crate::{
-    AuditEvent, AuditPlace, AuditQuery, AuditReader, Event, LedgerPaths, checksum::Checksum,
-    open_files::OpenFiles, position::Position,
+    AuditEvent, AuditPlace, AuditQuery, AuditReader, Event, LedgerPaths, open_files::OpenFiles,
+    position::Position,
 };
+use callosum_json::Checksum;
 
 struct Journal {
     _folder: tempfile::TempDir,

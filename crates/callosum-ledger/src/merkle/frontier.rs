@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::checksum::Checksum;
+use callosum_json::Checksum;
 
 /// The hash of a record: leaves and inner nodes are hashed apart (RFC 6962 §2.1).
 pub fn hash_leaf(record: &[u8]) -> Checksum {

@@ -1,7 +1,7 @@
 //! Proofs: the few hashes that lead from a record, or from a smaller tree, to a root.
 
 use super::frontier::{Frontier, hash_node};
-use crate::checksum::Checksum;
+use callosum_json::Checksum;
 
 /// Returns the hashes that lead from the leaf `index` to the root, the leaf's sibling first (RFC
 /// 6962 §2.1.1); `None` if there is no such leaf.

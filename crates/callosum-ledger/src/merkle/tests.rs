@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::checksum::Checksum;
+use callosum_json::Checksum;
 
 /// The eight leaves of the test vectors of Certificate Transparency.
 const LEAVES: [&[u8]; 8] = [

@@ -13,7 +13,7 @@ use callosum_host::{DiskError, DiskFile};
 use flate2::{Compression, read::GzDecoder, write::GzEncoder};
 
 use super::corrupt;
-use crate::checksum::Checksum;
+use callosum_json::Checksum;
 
 /// Ledger bytes per member, if that makes no more than [`MOST`] members.
 const MEMBER: u64 = 64 * 1024;

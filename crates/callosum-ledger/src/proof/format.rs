@@ -6,9 +6,9 @@ use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 
 use crate::{
     checkpoint::Checkpoint,
-    checksum::Checksum,
     signed_note::{SignedNote, VerifierKey},
 };
+use callosum_json::Checksum;
 
 const FIRST_LINE: &str = "c2sp.org/tlog-proof@v1";
 

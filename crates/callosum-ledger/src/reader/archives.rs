@@ -12,7 +12,6 @@ use jiff::{civil::Date, tz::TimeZone};
 use super::{read_error::ReadError, source::Source};
 use crate::{
     archive_name::ArchiveName,
-    checksum::Checksum,
     journal::{Archived, day_files, follow},
     paths::LedgerPaths,
     position::Position,
@@ -20,6 +19,7 @@ use crate::{
     task_id::TaskId,
     watermark,
 };
+use callosum_json::Checksum;
 
 /// An archived ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]

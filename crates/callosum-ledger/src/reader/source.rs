@@ -10,7 +10,6 @@ use jiff::Timestamp;
 
 use super::{archives::Archive, entries::Unanswered, read_error::ReadError};
 use crate::{
-    checksum::Checksum,
     entry::{Entry, checksum_at_head},
     hashlog::{self, Hashlog, HashlogLine, ReadRange as _},
     journal::Archived,
@@ -18,6 +17,7 @@ use crate::{
     open_ledger::OpenLedger,
     paths::LedgerPaths,
 };
+use callosum_json::Checksum;
 
 /// So much of a ledger's end tells it from any other: no two entries are the same.
 const LEDGER_END: u64 = 16 * 1024;

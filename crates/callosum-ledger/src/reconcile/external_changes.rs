@@ -9,7 +9,6 @@ use jiff::{Timestamp, ToSpan};
 
 use super::open_error::OpenError;
 use crate::{
-    canonical::DuplicateKeys,
     chain::HASHLOG,
     clock_skew::has_record,
     entry::{Entry, seal},
@@ -20,6 +19,7 @@ use crate::{
     position::{Position, View},
     quarantine, rotation,
 };
+use callosum_json::canonical::DuplicateKeys;
 
 /// Refuses day files of a day after tomorrow that hold no record. No clock that was ahead left
 /// them, and the journal, which never goes back to an earlier day, would continue in them. An empty

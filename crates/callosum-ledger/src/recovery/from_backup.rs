@@ -11,7 +11,6 @@ use super::{Project, RecoverError, RecoverFrom, Recovered, preconditions::Precon
 use crate::{
     archive_import::Adopted,
     backup,
-    checksum::Checksum,
     group_commit::Writer,
     import_source::ImportSource,
     init::{Beginning, Start},
@@ -22,6 +21,7 @@ use crate::{
     reconcile::{OpenError, cut_torn},
     task_id::TaskId,
 };
+use callosum_json::Checksum;
 
 impl Project<'_> {
     pub(super) fn take_backup(

@@ -7,7 +7,6 @@ use jiff::civil::Date;
 
 use super::{Project, RecoverError, Recovered, preconditions::Preconditions, repair_event};
 use crate::{
-    checksum::Checksum,
     group_commit::Writer,
     import_source::{ImportSource, TakenEntry},
     init::CreateError,
@@ -21,6 +20,7 @@ use crate::{
     reconcile::{Aligned, News, OpenError, Replacement, cut_torn, new_views},
     task_id::TaskId,
 };
+use callosum_json::Checksum;
 
 /// Records of the journal, and the files that tell the same, which have not got their names yet.
 struct Plan {

@@ -6,7 +6,6 @@ use callosum_host::{Disk, DiskError, OpenHow};
 
 use crate::{
     chain::HASHLOG,
-    checksum::Checksum,
     entry::is_sealed,
     hashlog::HashlogLine,
     journal::{EntryRef, RecordPlace, ScanVisitor, Until, walk},
@@ -16,6 +15,7 @@ use crate::{
     reconcile::OpenError,
     task_id::TaskId,
 };
+use callosum_json::Checksum;
 
 /// Checksums of all entries that the journal has ever recorded.
 #[derive(Default)]

@@ -6,7 +6,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use ed25519_dalek::{Signature, Signer as _};
 
 use super::note::NoteSignature;
-use crate::checksum::Checksum;
+use callosum_json::Checksum;
 
 /// The signature type of Ed25519 in a note's keys.
 const ED25519: u8 = 1;

@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use super::VerifyFinding;
-use crate::{checksum::Checksum, task_id::TaskId};
+use crate::task_id::TaskId;
+use callosum_json::Checksum;
 
 /// Contents of a line of the journal, and whether its hash is right.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -12,11 +12,11 @@ use callosum_host::{Disk, DiskError};
 use super::{Problem, VerifyFinding};
 use crate::{
     checkpoint::{Checkpoint, JournalWalk, KeptCheckpoints, SignedBy, begin_of_journal},
-    checksum::Checksum,
     inventory::FileInventory,
     merkle::{Frontier, hash_leaf},
     signed_note::VerifierKey,
 };
+use callosum_json::Checksum;
 
 /// Checkpoint according to a `checkpoint` record of the journal.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,8 +8,6 @@ use jiff::Timestamp;
 use super::{Problem, VerifyFinding};
 use crate::{
     archive_name::ArchiveName,
-    canonical::DuplicateKeys,
-    checksum::Checksum,
     entry::{Entry, seal},
     inventory::FileInventory,
     journal::{follow_segments, stock_of_days},
@@ -18,6 +16,7 @@ use crate::{
     paths::LedgerPaths,
     task_id::TaskId,
 };
+use callosum_json::{Checksum, canonical::DuplicateKeys};
 
 /// An entry as far as it is compared.
 #[derive(Clone, Debug)]
@@ -219,7 +218,7 @@ fn seal_as_it_is(bytes: &[u8]) -> Option<Vec<u8>> {
             .ok()
             .map(|(_, canonical)| canonical.into_bytes());
     }
-    crate::canonical::canonicalize(bytes, DuplicateKeys::LastWins).ok()
+    callosum_json::canonical::canonicalize(bytes, DuplicateKeys::LastWins).ok()
 }
 
 /// Finds the first difference of two lists of entries, and the change to the second that explains

@@ -11,12 +11,12 @@ use callosum_host::DiskError;
 use super::VerifyFinding;
 use crate::{
     chain::HASHLOG,
-    checksum::Checksum,
     derived_files::Window,
     hashlog::{self, HashlogLine},
     inventory::StockFile,
     task_id::TaskId,
 };
+use callosum_json::Checksum;
 
 /// A hashlog during the comparison with the entries of its ledger, one after the other.
 pub(super) struct Compared<'a> {

@@ -13,7 +13,6 @@ use super::{
 };
 use crate::{
     chain::ChainFault,
-    checksum::Checksum,
     derived_files::Window,
     entry::checksum_at_head,
     event::Event,
@@ -26,6 +25,7 @@ use crate::{
     task_id::TaskId,
     watermark,
 };
+use callosum_json::Checksum;
 
 pub(super) struct JournalCheck {
     pub(super) records: u64,

@@ -13,7 +13,6 @@ use super::{
 use crate::{
     archive_import::{self, hashlog_over},
     chain::HASHLOG,
-    checksum::Checksum,
     entry::{Entry, checksum_at_head, is_sealed},
     hashlog::{self, HashlogLine},
     inventory::{FileInventory, StockFile},
@@ -23,6 +22,7 @@ use crate::{
     paths::LedgerPaths,
     task_id::TaskId,
 };
+use callosum_json::Checksum;
 
 #[derive(Default)]
 pub(super) struct ViewsCheck {

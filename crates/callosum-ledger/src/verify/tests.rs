@@ -239,9 +239,11 @@ fn an_entry_that_was_forged_with_its_checksum_is_named() {
                 .trim()
                 .trim_end_matches(',')
                 .replace("summary 1", "summary 9");
-            let (_, sealed) =
-                crate::entry::seal(forged.as_bytes(), crate::canonical::DuplicateKeys::Refused)
-                    .unwrap();
+            let (_, sealed) = crate::entry::seal(
+                forged.as_bytes(),
+                callosum_json::canonical::DuplicateKeys::Refused,
+            )
+            .unwrap();
             lines[4] = format!("    {sealed},");
         },
     );

@@ -1,8 +1,9 @@
 //! Archives that are believed because the journal tells of them, and files that are not.
 
+use callosum_json::Checksum;
 use callosum_ledger::{
-    Checksum, ErrorCode, GoneArchive, Ledger, Query, ReadError, RecoverFrom, RecoverOptions,
-    Verification, WriteError, verify, verify::VerifyFinding,
+    ErrorCode, GoneArchive, Ledger, Query, ReadError, RecoverFrom, RecoverOptions, Verification,
+    WriteError, verify, verify::VerifyFinding,
 };
 use serde_json::Value;
 

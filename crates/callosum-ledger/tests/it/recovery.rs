@@ -2,8 +2,9 @@
 
 use std::sync::atomic::Ordering;
 
+use callosum_json::Checksum;
 use callosum_ledger::{
-    Checksum, CreateError, ErrorCode, Ledger, OpenError, RecoverError, RecoverFrom, RecoverOptions,
+    CreateError, ErrorCode, Ledger, OpenError, RecoverError, RecoverFrom, RecoverOptions,
     Recovered, replay, verify,
 };
 use serde_json::Value;

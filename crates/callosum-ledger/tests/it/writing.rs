@@ -8,9 +8,10 @@ use std::{
 };
 
 use callosum_host::OpenHow;
+use callosum_json::canonical;
 use callosum_ledger::{
     AuditEvent, AuditReader, CreateError, ErrorCode, Event, Ledger, LedgerVersion, OpenError,
-    Query, SearchPlace, Searched, TaskId, WriteError, canonical,
+    Query, SearchPlace, Searched, TaskId, WriteError,
     checkpoint::{Begin, TrustStore},
     locks::ExclusiveLedger,
     verify,

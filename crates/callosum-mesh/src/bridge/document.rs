@@ -1,5 +1,6 @@
 //! [`Document`]: the bridge file as JSON, and what of the board it shows.
 
+use callosum_json::UniqueKeys;
 use std::collections::HashMap;
 
 use callosum_redact::terminal_escape::in_json;
@@ -9,7 +10,6 @@ use crate::{
     agent::AgentName,
     board::{Board, Discovery, Message, Receipt, Status, Task},
     mesh::us,
-    unique_keys::UniqueKeys,
 };
 
 /// The version of the seed's schema (Seed CALC §4, layer 3).

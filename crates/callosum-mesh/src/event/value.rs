@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::unique_keys::UniqueKeys;
+use callosum_json::UniqueKeys;
 
 /// Most characters of a number that are shown.
 const MOST_SHOWN: usize = 40;

@@ -1,10 +1,8 @@
 //! Strings, and JSON in strings. Places in strings are counted in characters.
 
 use super::{EvalContext, MANY, Row, count, counted, items_of, string, wrong};
-use crate::{
-    failure::Failure,
-    value::{UniqueKeys, Value},
-};
+use crate::{failure::Failure, value::Value};
+use callosum_json::UniqueKeys;
 
 pub(super) const FUNCTIONS: &[Row] = &[
     ("str", 0, MANY, |workshop, arguments| {

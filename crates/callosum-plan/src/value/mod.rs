@@ -9,11 +9,10 @@ mod container;
 mod equality;
 mod json;
 mod notation;
-mod once_keyed;
 
 use std::{collections::BTreeMap, sync::Arc};
 
-pub(crate) use self::{container::Known, once_keyed::UniqueKeys};
+pub(crate) use self::container::Known;
 pub use self::{
     container::{Map, Vector},
     json::JsonError,

@@ -288,7 +288,7 @@ fn every_rejection_says_where_and_why() {
         (
             r#"{"version": "1.0", "steps": [{"step_id": "a", "purpose": "", "yields": [{"cap": ":nlp.a", "args":
                 [{"a": 1, "a": 2}]}]}]}"#,
-            r#"the key "a" occurs twice"#,
+            "duplicate key `a`",
         ),
         (
             r#"{"version": "1.0", "constraints": {"caps": [], "max_yields": "3"}}"#,

@@ -11,7 +11,7 @@ use std::{
 use callosum_citation::citation::{CitedFile, MOST_LINES, Why};
 use callosum_host::Disk;
 use callosum_redact::secrets;
-use callosum_search::{
+use callosum_source::{
     language::Language,
     syntax::{inert_ranges, parses_as_code},
 };

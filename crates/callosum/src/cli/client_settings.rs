@@ -2,12 +2,12 @@
 //!
 //! This file has the part with arguments and output; the rest is [`callosum_app::client_settings`].
 
-use callosum_agents::client::Client;
-use callosum_agents::discover::find_in_path;
-use callosum_agents::output_format::Dialect;
 use callosum_app::client_settings::with_tilde;
 use callosum_app::{CommandError, Exit};
 use callosum_client::registration::Scope;
+use callosum_executor::client::Client;
+use callosum_executor::discover::find_in_path;
+use callosum_executor::output_format::Dialect;
 use clap::ValueEnum;
 
 use super::context::Context;

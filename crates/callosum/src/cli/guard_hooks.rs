@@ -2,13 +2,13 @@
 //!
 //! This file has the part with arguments and output; the rest is [`callosum_app::guard_hooks`].
 
-use callosum_agents::client::Client;
 use callosum_app::doctor::{Checks, Outcome};
 use callosum_app::guard_hooks::{
     again_in, check_configuration, check_deciding, check_doubts, check_limits, check_plugin, fires,
 };
 use callosum_app::{CommandError, Exit, hook_probe};
 use callosum_client::registration::Scope;
+use callosum_executor::client::Client;
 
 use super::client_settings;
 use super::client_settings::ClientName;

@@ -3,11 +3,11 @@
 //!
 //! This file has the part with arguments and output; the rest is [`callosum_app::mcp_registration`].
 
-use callosum_agents::client::Client;
 use callosum_app::doctor::{Checks, Outcome};
 use callosum_app::mcp_registration::answers;
 use callosum_app::{CommandError, Exit, guard_hooks, hook_probe};
 use callosum_client::registration::Scope;
+use callosum_executor::client::Client;
 
 use super::client_settings;
 use super::client_settings::ClientName;

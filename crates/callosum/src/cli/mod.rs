@@ -248,7 +248,7 @@ Examples:
 /// Runs the program with these arguments, the program's own name included.
 pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
     // Before anything that costs time or starts a thread: it is what each executor is started by.
-    if let Some(code) = callosum_host::confine::run(&arguments) {
+    if let Some(code) = callosum_sandbox::run(&arguments) {
         return ExitCode::from(code);
     }
     // A process per call of an agent's tool: nothing else is done for it.

@@ -3,11 +3,11 @@
 //!
 //! This file has the part with arguments and output; the rest is [`callosum_app::session_hooks`].
 
-use callosum_agents::client::Client;
 use callosum_app::doctor::{Checks, Outcome};
 use callosum_app::session_hooks::{BEGINS, check_gate, is_told};
 use callosum_app::{guard_hooks, hook_probe};
 use callosum_client::registration::{Scope, SettingsFile, Trust};
+use callosum_executor::client::Client;
 
 use super::client_settings;
 use super::client_settings::ClientName;

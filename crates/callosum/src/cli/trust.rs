@@ -6,14 +6,15 @@ use std::fmt::Write as _;
 use std::io::{BufRead, IsTerminal as _};
 use std::{io, slice};
 
-use callosum_agents::confinement::Policy;
-use callosum_agents::registry::Executor;
 use callosum_app::executor_pool::Roster;
 use callosum_app::trust::{CALRC, TrustOutput, WaitingExecutor, WaitingSetting, is_begun};
 use callosum_app::{CommandError, Exit, config_errors, open_ledger};
 use callosum_config::Subject;
-use callosum_ledger::{AuditEvent, Checksum, Event, Ledger};
+use callosum_executor::registry::Executor;
+use callosum_json::Checksum;
+use callosum_ledger::{AuditEvent, Event, Ledger};
 use callosum_redact::terminal_escape::{harmless, on_one_line};
+use callosum_sandbox::Policy;
 use clap::Args;
 
 use super::context::Context;

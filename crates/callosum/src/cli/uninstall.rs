@@ -4,7 +4,6 @@
 
 use std::path::PathBuf;
 
-use callosum_agents::client::Client;
 use callosum_app::agreement::Agreement;
 use callosum_app::client_settings::ClientOutput;
 use callosum_app::init::{Excluded, moving_out, unexclude};
@@ -14,6 +13,7 @@ use callosum_app::uninstall::{
 };
 use callosum_app::{CommandError, Exit, instructions, many, open_ledger, session};
 use callosum_client::registration::{ApplyMode, Scope, SettingsFile};
+use callosum_executor::client::Client;
 use callosum_host::DiskError;
 use callosum_session::SessionError;
 use callosum_session::system::to_lift;

@@ -29,7 +29,7 @@ const CLIENTS: [(&str, &str, &str); 5] = [
 fn recorded(name: &str) -> Vec<u8> {
     let folder = concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/../callosum-agents/tests/fixtures/outputs/"
+        "/../callosum-executor/tests/fixtures/outputs/"
     );
     std::fs::read(format!("{folder}{name}")).unwrap()
 }

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use callosum_ledger::Checksum;
+use callosum_json::Checksum;
 use callosum_testkit::TestEnv;
 use serde_json::Value;
 

@@ -5,7 +5,7 @@ use std::{
     net::{Ipv4Addr, TcpListener, TcpStream},
 };
 
-use callosum_agents::registry::Executor;
+use callosum_executor::registry::Executor;
 use callosum_host::{Disk, process::Cancel};
 use callosum_model::{Delta, ExecutorModel, Limits, ModelError, ModelProvider as _, Request};
 use callosum_testkit::{Schema, TestEnv};

@@ -4,7 +4,7 @@
 
 use std::{thread, time::Duration};
 
-use callosum_ledger::Checksum;
+use callosum_json::Checksum;
 use serde_json::json;
 
 use crate::{

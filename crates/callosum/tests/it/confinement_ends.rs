@@ -7,7 +7,7 @@
 use std::path::PathBuf;
 
 use callosum_host::Disk;
-use callosum_ledger::Checksum;
+use callosum_json::Checksum;
 use callosum_testkit::{fakes, with_time_enough};
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
 //! Looking at the ledger and the journal, and finding out what was done to them.
 
-use callosum_ledger::Checksum;
+use callosum_json::Checksum;
 use callosum_testkit::TestEnv;
 use serde_json::Value;
 

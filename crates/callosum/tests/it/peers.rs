@@ -1,6 +1,6 @@
 //! Coding agents that speak the Agent Client Protocol, run as executors.
 
-use callosum_agents::{
+use callosum_executor::{
     protocol::Request,
     registry::Executor,
     runner::{self, RunError, Sign},

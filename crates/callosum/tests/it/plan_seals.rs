@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use callosum_arbiter::plan_run::{
-    Decided, DecisionWord, RunJournal as _, RunRecord, RunSecret, SealedJournal,
-};
 use callosum_host::{Clock, Disk, Ids};
 use callosum_ledger::{Ledger, LedgerPaths};
+use callosum_plan_run::run::{
+    Decided, DecisionWord, RunJournal as _, RunRecord, RunSecret, SealedJournal,
+};
 use callosum_testkit::TestEnv;
 use serde_json::{Value, json};
 

@@ -6,12 +6,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use callosum_agents::{
-    confinement::{Connections, LastTranscript},
+use callosum_executor::{
     runner::{ExecutionEnvironment, Timeouts},
+    sandbox::LastTranscript,
 };
 use callosum_host::{Clock, Disk, process::Cancel};
-use callosum_ledger::Checksum;
+use callosum_json::Checksum;
+use callosum_sandbox::Connections;
 use callosum_testkit::{Output, TestEnv, fakes};
 use serde_json::Value;
 
@@ -53,7 +54,7 @@ pub(crate) fn surroundings(env: &TestEnv) -> ExecutionEnvironment {
         cancel: Cancel::new().unwrap(),
         patience: Timeouts::default(),
         slowest_handshake: Duration::from_mins(1),
-        client_wait: callosum_agents::output_format::LONGEST_CLIENT_WAIT,
+        client_wait: callosum_executor::output_format::LONGEST_CLIENT_WAIT,
         waits: 3,
         disk: Disk::real(),
         clock: Clock::system(),

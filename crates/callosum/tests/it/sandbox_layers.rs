@@ -6,9 +6,9 @@ use std::{ffi::OsString, os::unix::net::UnixListener};
 
 use callosum_host::{
     Disk,
-    confine::{Access, ForkServer, Layers, MountPoint, SandboxSpec},
     process::{Cancel, Heartbeat, Limits},
 };
+use callosum_sandbox::{Access, ForkServer, Layers, MountPoint, SandboxSpec};
 use callosum_testkit::{TestEnv, fakes};
 use serde_json::json;
 
@@ -60,7 +60,7 @@ fn in_namespaces_with(env: &TestEnv, script: &str, more: Vec<MountPoint>) -> Opt
     let pulse = Heartbeat::default();
     let ran = server.run(&order, &[], limits, &cancel, &pulse, &mut |_, _| {});
     let (run, report) = ran.unwrap();
-    if let Some(callosum_host::confine::Outcome::Failed(step, _)) = report.outcome {
+    if let Some(callosum_sandbox::Outcome::Failed(step, _)) = report.outcome {
         assert_eq!(step.as_str(), "namespaces");
         return None;
     }

@@ -1,6 +1,6 @@
 //! Tools of servers of the Model Context Protocol, called as executors.
 
-use callosum_agents::{
+use callosum_executor::{
     protocol::Request,
     registry::{Executor, Kind},
     runner::{self, RunError, Sign},

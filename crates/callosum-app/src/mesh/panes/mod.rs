@@ -14,9 +14,9 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use callosum_agents::output_format::wait_until_reset;
 use callosum_arbiter::delegation::time_zone;
 use callosum_config::{Environment, Homes, MeshSettings};
+use callosum_executor::output_format::wait_until_reset;
 use callosum_host::process::Cancel;
 use callosum_host::watch::Watch;
 use callosum_host::{Clock, Disk};

@@ -1,8 +1,8 @@
 //! `:capability.query`: capabilities that plans may call here.
 
-use callosum_arbiter::kernel::{Answer, ApprovedCall, ProviderFailure, answer_query, read_query};
 use callosum_host::process::Cancel;
 use callosum_plan::Value;
+use callosum_plan_run::kernel::{Answer, ApprovedCall, ProviderFailure, answer_query, read_query};
 
 use crate::capability::outcomes::OutcomeFile;
 use crate::plan::provider::{PlanEnvironment, free, unfit};

@@ -3,11 +3,11 @@
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
-use callosum_arbiter::kernel::{Answer, ApprovedCall, ProviderFailure};
-use callosum_arbiter::plan_run::{ReadRun, read_run, tree_of};
 use callosum_host::process::Cancel;
 use callosum_ledger::{AuditQuery, AuditReader, AuditRecord, Event};
 use callosum_plan::{FailureKind, Value};
+use callosum_plan_run::kernel::{Answer, ApprovedCall, ProviderFailure};
+use callosum_plan_run::run::{ReadRun, read_run, tree_of};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 

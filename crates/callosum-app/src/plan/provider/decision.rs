@@ -6,8 +6,8 @@
 //! Quotes of files go to the notes only. The plan gets their places, and cites nothing that
 //! `:fs.read` would deny it.
 
-use callosum_arbiter::kernel::{Answer, ApprovedCall, KnownOutcome, ProviderFailure};
 use callosum_host::process::Cancel;
+use callosum_plan_run::kernel::{Answer, ApprovedCall, KnownOutcome, ProviderFailure};
 use callosum_session::{EvidenceKind, NewDecision};
 use serde::Deserialize;
 use serde_json::json;

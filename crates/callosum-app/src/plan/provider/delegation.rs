@@ -10,13 +10,13 @@ use std::ops::ControlFlow;
 
 use callosum_arbiter::budget::Money;
 use callosum_arbiter::delegation::{MAY_CHANGE, PLAN_CALL, StartMark, may_change};
-use callosum_arbiter::kernel::{
-    Answer, AnsweredCost, ApprovedCall, KnownOutcome, Manifest, Provenance, ProviderFailure,
-    TrustTier,
-};
 use callosum_host::process::Cancel;
 use callosum_ledger::{AuditQuery, AuditReader, Entry, Event, Reader, TaskId};
 use callosum_plan::{CapabilityName, FailureKind};
+use callosum_plan_run::kernel::{
+    Answer, AnsweredCost, ApprovedCall, KnownOutcome, Manifest, Provenance, ProviderFailure,
+    TrustTier,
+};
 
 use crate::config_errors;
 use crate::constitution::governance;

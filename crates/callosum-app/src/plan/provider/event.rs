@@ -3,11 +3,11 @@
 //! It publishes no event that changes the board: otherwise a plan could avoid a policy about
 //! `task.add` by publishing instead.
 
-use callosum_arbiter::kernel::{Answer, ApprovedCall, ProviderFailure};
 use callosum_host::process::Cancel;
 use callosum_mesh::is_about_board;
 use callosum_mesh::topic::Topic;
 use callosum_plan::FailureKind;
+use callosum_plan_run::kernel::{Answer, ApprovedCall, ProviderFailure};
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
 

@@ -2,11 +2,11 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use callosum_arbiter::kernel::{Answer, ApprovedCall, ProviderFailure, Sensitivity};
 use callosum_host::disk::{EntryKind, FileStat};
 use callosum_host::process::Cancel;
 use callosum_host::{Disk, DiskError, OpenHow};
 use callosum_plan::{CapabilityName, FailureKind, Value};
+use callosum_plan_run::kernel::{Answer, ApprovedCall, ProviderFailure, Sensitivity};
 use serde::Deserialize;
 use serde_json::json;
 

@@ -6,9 +6,9 @@
 use std::ops::Range;
 use std::sync::Mutex;
 
-use callosum_arbiter::plan_run::{CallStanding, RunState, result_of};
 use callosum_ledger::Answers;
 use callosum_plan::{CapabilityName, Value};
+use callosum_plan_run::run::{CallStanding, RunState, result_of};
 use callosum_redact::{quote, secrets};
 
 /// Bytes of a text on one line from which it is quoted as a block. Shorter ones are names, paths and ids, which stand

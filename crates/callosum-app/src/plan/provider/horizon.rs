@@ -6,12 +6,12 @@
 use std::cmp::Reverse;
 use std::fmt::Write as _;
 
-use callosum_arbiter::horizon::{Fact, LEAST_TOKENS, Question, build};
-use callosum_arbiter::kernel::{Answer, ApprovedCall, ProviderFailure};
 use callosum_host::process::Cancel;
 use callosum_intent::graph::{Graph, Intent, IntentId, Status};
 use callosum_ledger::{Query, Reader};
 use callosum_plan::FailureKind;
+use callosum_plan_run::horizon::{Fact, LEAST_TOKENS, Question, build};
+use callosum_plan_run::kernel::{Answer, ApprovedCall, ProviderFailure};
 use callosum_session::trajectory::Agent;
 use serde::Deserialize;
 

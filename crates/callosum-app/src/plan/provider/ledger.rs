@@ -1,10 +1,10 @@
 //! `:ledger.query`: entries of the ledger.
 
 use callosum_arbiter::Mode;
-use callosum_arbiter::kernel::{Answer, ApprovedCall, ProviderFailure};
 use callosum_host::process::Cancel;
 use callosum_ledger::{Entry, Query, Reader, TaskId};
 use callosum_plan::{FailureKind, Value};
+use callosum_plan_run::kernel::{Answer, ApprovedCall, ProviderFailure};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 

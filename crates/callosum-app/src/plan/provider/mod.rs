@@ -21,15 +21,15 @@ mod task;
 
 use std::sync::Arc;
 
-use callosum_arbiter::kernel::{
-    Answer, AnsweredCost, ApprovedCall, Catalogue, KnownOutcome, Manifest, Provenance, Provider,
-    ProviderFailure,
-};
-use callosum_arbiter::plan_run::{Providers, RunId, RunState};
 use callosum_host::process::Cancel;
 use callosum_ledger::Answers;
 use callosum_mesh::Author;
 use callosum_plan::{FailureKind, Key, Value};
+use callosum_plan_run::kernel::{
+    Answer, AnsweredCost, ApprovedCall, Catalogue, KnownOutcome, Manifest, Provenance, Provider,
+    ProviderFailure,
+};
+use callosum_plan_run::run::{Providers, RunId, RunState};
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 
@@ -325,7 +325,7 @@ fn key_of(key: &str) -> Key {
 
 #[cfg(test)]
 mod tests {
-    use callosum_arbiter::kernel::built_in_manifests;
+    use callosum_plan_run::kernel::built_in_manifests;
 
     use super::*;
 

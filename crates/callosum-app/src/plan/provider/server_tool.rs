@@ -5,10 +5,10 @@
 
 use std::time::Duration;
 
-use callosum_agents::transport::call_tool;
-use callosum_arbiter::kernel::{Answer, ApprovedCall, Provenance, ProviderFailure};
+use callosum_executor::transport::call_tool;
 use callosum_host::process::Cancel;
 use callosum_plan::{FailureKind, Key, Schema, Value};
+use callosum_plan_run::kernel::{Answer, ApprovedCall, Provenance, ProviderFailure};
 use callosum_redact::secrets;
 use serde_json::Value as Json;
 

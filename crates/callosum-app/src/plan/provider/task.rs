@@ -1,9 +1,9 @@
 //! `:task.add`: work that is left for another agent, under an id that follows from the call.
 
-use callosum_arbiter::kernel::{Answer, ApprovedCall, ProviderFailure};
 use callosum_host::process::Cancel;
-use callosum_ledger::Checksum;
+use callosum_json::Checksum;
 use callosum_mesh::board::{NewTask, Task};
+use callosum_plan_run::kernel::{Answer, ApprovedCall, ProviderFailure};
 use serde::Deserialize;
 use serde_json::json;
 

@@ -2,7 +2,7 @@
 //!
 //! Each fails by itself: without one, the rest of the text is the same.
 
-use callosum_agents::client::Client;
+use callosum_executor::client::Client;
 use callosum_host::Disk;
 
 use super::{

@@ -13,8 +13,8 @@ use std::{
     time::Duration,
 };
 
-use callosum_agents::client::Client;
 use callosum_citation::tokens;
+use callosum_executor::client::Client;
 use callosum_host::{Disk, disk::EntryKind, process::Identity};
 use callosum_mesh::{
     Author, Mesh, MeshError,

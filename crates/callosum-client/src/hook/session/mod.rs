@@ -22,7 +22,7 @@ mod untold;
 
 use std::{cell::Cell, time::Duration};
 
-use callosum_agents::client::Client;
+use callosum_executor::client::Client;
 use callosum_host::Disk;
 use callosum_session::PendingHandoff;
 use serde_json::{Value, json};

@@ -3,7 +3,7 @@
 //! A call of a tool in the middle of a turn costs a small read and writes nothing. What fails is on the trail and
 //! keeps nothing else from being done.
 
-use callosum_agents::client::Client;
+use callosum_executor::client::Client;
 use callosum_host::{Disk, process::Identity};
 use callosum_panes::hook_event::{self, HookEvent};
 

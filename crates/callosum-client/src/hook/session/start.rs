@@ -1,7 +1,7 @@
 //! The beginning of a context: repairs missing files and summarizes the session's state.
 
-use callosum_agents::client::Client;
 use callosum_citation::tokens;
+use callosum_executor::client::Client;
 use callosum_session::{Config, PendingHandoff, SessionStart, trajectory::Agent};
 
 use super::{CurrentIntent, Done, HookInput, PATIENCE, Problem, SessionProject};

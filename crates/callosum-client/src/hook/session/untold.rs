@@ -6,9 +6,9 @@
 
 use std::path::PathBuf;
 
-use callosum_agents::client::Client;
+use callosum_executor::client::Client;
 use callosum_host::{Disk, DiskError};
-use callosum_ledger::Checksum;
+use callosum_json::Checksum;
 
 use super::{HookInput, SessionEvent};
 use callosum_config::Homes;

@@ -8,7 +8,7 @@ mod trusted_folders;
 
 use std::{fmt, path::Path};
 
-use callosum_agents::client::{Hooks, TimeUnit};
+use callosum_executor::client::{Hooks, TimeUnit};
 use jsonc_parser::cst::{CstArray, CstNode, CstObject, CstObjectProp};
 
 pub(crate) use self::trusted_folders::{claude_trusts, gemini_trusts};

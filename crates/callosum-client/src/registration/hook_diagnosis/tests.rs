@@ -1,6 +1,6 @@
 //! Settings as people and clients leave them; some keep a hook from being called.
 
-use callosum_agents::{client::Client, output_format::Dialect};
+use callosum_executor::{client::Client, output_format::Dialect};
 
 use super::*;
 

@@ -7,7 +7,7 @@
 
 use std::path::Path;
 
-use callosum_agents::{
+use callosum_executor::{
     client::{Client, Hooks},
     output_format::Dialect,
 };

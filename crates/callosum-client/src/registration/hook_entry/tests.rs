@@ -1,6 +1,6 @@
 //! Settings as people write them, with our entry put in and taken out again.
 
-use callosum_agents::{client::Client, output_format::Dialect};
+use callosum_executor::{client::Client, output_format::Dialect};
 use proptest::prelude::*;
 
 use super::*;

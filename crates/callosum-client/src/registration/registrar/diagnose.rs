@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use callosum_agents::client::Client;
+use callosum_executor::client::Client;
 
 use super::{RegisterError, Registrar, Scope, SettingsFile, settings};
 use crate::registration::{

@@ -7,9 +7,9 @@ mod settings_file;
 
 use std::path::{Path, PathBuf};
 
-use callosum_agents::client::Client;
+use callosum_executor::client::Client;
 use callosum_host::{Disk, DiskError};
-use callosum_ledger::Checksum;
+use callosum_json::Checksum;
 
 use super::{
     clear_override, clear_plugin, codex, context_files,
@@ -316,7 +316,7 @@ impl Registrar {
     /// The places whose files are remembered and are none of these: other projects' settings, and
     /// those of a client's folder that has moved.
     pub fn remembered(&self, beside: &[SettingsFile]) -> Result<Vec<SettingsFile>, DiskError> {
-        let clients = callosum_agents::output_format::Dialect::ALL
+        let clients = callosum_executor::output_format::Dialect::ALL
             .into_iter()
             .filter_map(Client::of);
         let known: Vec<_> = clients.collect();

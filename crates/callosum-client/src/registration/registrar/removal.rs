@@ -4,7 +4,7 @@
 //! removed from the current content.
 
 use callosum_host::DiskError;
-use callosum_ledger::Checksum;
+use callosum_json::Checksum;
 use std::path::Path;
 
 use super::{ApplyMode, Change, RegisterError, Registrar, SettingsFile, settings};

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use callosum_agents::client::{Client, Hooks};
+use callosum_executor::client::{Client, Hooks};
 
 /// The owner of settings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

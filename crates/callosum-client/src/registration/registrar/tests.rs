@@ -1,6 +1,6 @@
 //! Settings files that are registered in, changed by others, and left as they were.
 
-use callosum_agents::output_format::Dialect;
+use callosum_executor::output_format::Dialect;
 use proptest::prelude::*;
 
 use super::*;

@@ -4,7 +4,8 @@
 use serde_json::Value;
 
 use super::*;
-use crate::{chain::HASHLOG, checksum::Checksum, rotation};
+use crate::{chain::HASHLOG, rotation};
+use callosum_json::Checksum;
 
 /// A ledger whose hashlog is changed.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,8 @@
 //! Tampering with the journal.
 
 use super::*;
-use crate::{chain::JOURNAL, checksum::Checksum};
+use crate::chain::JOURNAL;
+use callosum_json::Checksum;
 
 /// Changes the journal and returns the finding.
 fn journal(change: impl FnOnce(&mut Vec<String>)) -> Option<(VerifyFinding, u64)> {

@@ -1,7 +1,8 @@
 //! Tampering with the entries of a ledger, active or archived.
 
 use super::*;
-use crate::{canonical::DuplicateKeys, entry::seal, rotation};
+use crate::{entry::seal, rotation};
+use callosum_json::canonical::DuplicateKeys;
 
 /// A change of a ledger's entries, and the finding for its file.
 type Tampered = fn(&dyn Fn(&mut Vec<String>)) -> Option<(VerifyFinding, u64)>;

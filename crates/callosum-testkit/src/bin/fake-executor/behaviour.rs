@@ -9,7 +9,7 @@ use std::{
 };
 
 use callosum_host::Disk;
-use callosum_ledger::canonical::{self, DuplicateKeys};
+use callosum_json::canonical::{self, DuplicateKeys};
 use serde_json::{Value, json};
 
 use crate::{Arguments, complain};

@@ -8,7 +8,7 @@ use callosum_app::capability::list::CapabilitiesOutput;
 use callosum_app::capability::outcomes::OutcomeFile;
 use callosum_app::constitution::governance;
 use callosum_app::{CommandError, config_errors};
-use callosum_arbiter::kernel::{CapabilityKind, CatalogueQuery, QueryOrder, TrustTier};
+use callosum_plan_run::kernel::{CapabilityKind, CatalogueQuery, QueryOrder, TrustTier};
 use callosum_redact::terminal_escape::on_one_line;
 use clap::{Args, ValueEnum};
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use callosum_app::constitution::{ConstitutionOutput, governance};
 use callosum_app::{CommandError, Exit, config_errors, many};
-use callosum_arbiter::kernel::Constitution;
+use callosum_plan_run::kernel::Constitution;
 use clap::Args;
 
 use crate::cli::context::Context;

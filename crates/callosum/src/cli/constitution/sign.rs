@@ -7,11 +7,11 @@ use std::path::PathBuf;
 use callosum_app::constitution::governance;
 use callosum_app::constitution::sign::{MODE, SignedOutput};
 use callosum_app::{CommandError, Exit, audit_change, config_errors, open_ledger};
-use callosum_arbiter::kernel::Constitution;
-use callosum_arbiter::kernel::constitution::signature;
 use callosum_config::{Governance, GovernanceError};
 use callosum_host::random;
 use callosum_ledger::{AuditEvent, Event};
+use callosum_plan_run::kernel::Constitution;
+use callosum_plan_run::kernel::constitution::signature;
 use clap::Args;
 use serde_json::json;
 

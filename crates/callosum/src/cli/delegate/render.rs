@@ -4,7 +4,6 @@
 //! This file has the part with arguments and output; the rest is
 //! [`callosum_app::delegate::render`].
 
-use callosum_agents::registry::EMBEDDED_ID;
 use callosum_app::delegate::options::DelegateOptions;
 use callosum_app::delegate::output::{DelegateOutput, Handed, NamedOutput, TasksOutput};
 use callosum_app::delegate::render::{MOST_SHOWN, failure, known_fixes, outcome, spelled};
@@ -14,6 +13,7 @@ use callosum_arbiter::delegation::{Report, TaskReport, TaskStatus};
 use callosum_arbiter::kind_name;
 use callosum_citation::citation::Review;
 use callosum_citation::truncate::LeftOut;
+use callosum_executor::registry::EMBEDDED_ID;
 use callosum_ledger::Entry;
 use callosum_redact::terminal_escape::on_one_line;
 

@@ -7,13 +7,13 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use callosum_agents::discover::undecided;
-use callosum_agents::handshake::{Handshake, HandshakeFault, Outcome, handshake};
-use callosum_agents::registry::Executor;
 use callosum_app::executor::check::{AT_A_TIME, StepOutput, enter, keep_tools};
 use callosum_app::executor::hints::advice;
 use callosum_app::executor_pool::Roster;
 use callosum_app::{CommandError, Exit, open_ledger};
+use callosum_executor::discover::undecided;
+use callosum_executor::handshake::{Handshake, HandshakeFault, Outcome, handshake};
+use callosum_executor::registry::Executor;
 use clap::Args;
 use owo_colors::OwoColorize as _;
 use schemars::JsonSchema;

@@ -2,8 +2,6 @@
 //!
 //! The use case is [`callosum_app::executor::discover`].
 
-use callosum_agents::discover::{find_in_path, undecided};
-use callosum_agents::registry::Status;
 use callosum_app::executor::check::enter;
 use callosum_app::executor::discover::{
     DiscoverOutput, Discovery, FoundOutput, listening, servers, take_in, take_in_server,
@@ -12,6 +10,8 @@ use callosum_app::executor::list::next_line;
 use callosum_app::executor_pool::Roster;
 use callosum_app::executor_readiness::Lack;
 use callosum_app::{CommandError, open_ledger};
+use callosum_executor::discover::{find_in_path, undecided};
+use callosum_executor::registry::Status;
 use callosum_ledger::Ledger;
 use clap::Args;
 

@@ -4,15 +4,6 @@
 
 use std::time::Duration;
 
-use callosum_agents::confinement::{DeniedPath, Policy};
-use callosum_agents::discover::Known;
-use callosum_agents::handshake::Handshake;
-use callosum_agents::http::Endpoint;
-use callosum_agents::output_format::Dialect;
-use callosum_agents::registry::{EMBEDDED_ID, Executor, Kind};
-use callosum_agents::runner::passes;
-use callosum_agents::template::Template;
-use callosum_agents::transport::Transport;
 use callosum_app::executor::check::{enter, keep_tools};
 use callosum_app::executor::default_executor::StepsBack;
 use callosum_app::executor::register::{
@@ -22,6 +13,15 @@ use callosum_app::executor::register_command::registration_line;
 use callosum_app::executor_pool::Roster;
 use callosum_app::time_span::{any_span, milliseconds};
 use callosum_app::{CommandError, Exit, open_ledger};
+use callosum_executor::discover::Known;
+use callosum_executor::handshake::Handshake;
+use callosum_executor::http::Endpoint;
+use callosum_executor::output_format::Dialect;
+use callosum_executor::registry::{EMBEDDED_ID, Executor, Kind};
+use callosum_executor::runner::passes;
+use callosum_executor::template::Template;
+use callosum_executor::transport::Transport;
+use callosum_sandbox::{DeniedPath, Policy};
 use clap::{ArgGroup, Args};
 
 use super::check::{CheckOutput, shake_hands};
@@ -439,11 +439,11 @@ pub(super) fn bounded(mut executor: Executor, args: &RegisterArgs) -> Executor {
 
 #[cfg(test)]
 mod tests {
-    use callosum_agents::confinement::Policy;
+    use callosum_sandbox::Policy;
     use clap::Parser;
 
-    use callosum_agents::registry::Executor;
     use callosum_app::executor::register_command::registration_line;
+    use callosum_executor::registry::Executor;
 
     use super::*;
 

@@ -2,12 +2,12 @@
 //!
 //! The use case is [`callosum_app::executor::remove`].
 
-use callosum_agents::registry::{EMBEDDED_ID, Executor};
 use callosum_app::executor::list::ExecutorOutput;
 use callosum_app::executor::remove::RemovedOutput;
 use callosum_app::executor_pool::Roster;
 use callosum_app::tool_schema_cache::KeptTools;
 use callosum_app::{CommandError, Exit, open_ledger};
+use callosum_executor::registry::{EMBEDDED_ID, Executor};
 use callosum_ledger::{AuditEvent, Event};
 use clap::Args;
 

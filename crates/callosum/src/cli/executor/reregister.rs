@@ -3,15 +3,15 @@
 //! This file has the part with arguments and output; the rest is
 //! [`callosum_app::executor::reregister`].
 
-use callosum_agents::output_format::Dialect;
-use callosum_agents::registry::Executor;
-use callosum_agents::template::Template;
-use callosum_agents::transport::Transport;
 use callosum_app::executor::register_command::{questions, registration_line, worded};
 use callosum_app::executor::reregister::{
     SINGLE, can_have, has, is_same_client, left_of, noted, other_command, starts, with_bounds_of,
 };
 use callosum_app::{CommandError, Exit};
+use callosum_executor::output_format::Dialect;
+use callosum_executor::registry::Executor;
+use callosum_executor::template::Template;
+use callosum_executor::transport::Transport;
 
 use super::register::{RegisterArgs, bounded, entry};
 

@@ -7,15 +7,15 @@ use std::io::{Read as _, Write as _};
 use std::time::Instant;
 
 use crate::ui::unprinted;
-use callosum_agents::scout::Progress;
-use callosum_agents::transport::{JobError, WorkerContext};
-use callosum_agents::{scout, transport};
 use callosum_app::executor::scout::{LONGEST_REQUEST, PROGRESS_PAUSE};
 use callosum_app::{CommandError, Exit};
 use callosum_config::Environment;
+use callosum_executor::transport;
+use callosum_executor::transport::{JobError, WorkerContext};
 use callosum_host::Disk;
 use callosum_host::process::{end_with_parent, replace};
 use callosum_model::LlamaCommand;
+use callosum_scout::Progress;
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 
@@ -120,7 +120,7 @@ fn explore(bytes: &[u8]) -> Result<(), CommandError> {
             drop(writeln!(io::stderr().lock(), "{line}"));
         }
     };
-    let answer = scout::answer(&Disk::real(), &here, &request, &mut tell);
+    let answer = callosum_scout::answer(&Disk::real(), &here, &request, &mut tell);
     let mut line = serde_json::to_vec(&answer).map_err(CommandError::internal)?;
     line.push(b'\n');
     let mut stdout = io::stdout().lock();

@@ -8,7 +8,7 @@ use std::num::NonZeroUsize;
 
 use callosum_app::find::{asked, from_root, scope, searched, share};
 use callosum_app::{CommandError, Exit};
-use callosum_search::find::{By, Query, Search};
+use callosum_search::{By, Query, Search};
 use clap::{Args, ValueEnum};
 
 use super::context::Context;

@@ -8,7 +8,7 @@ use callosum_app::CommandError;
 use callosum_app::find::render::{lines, place, title};
 use callosum_app::find::{Answer, FindOutput, FoundOutput};
 use callosum_redact::terminal_escape::{in_json, visible};
-use callosum_search::find::{Query, TREE};
+use callosum_search::{Query, TREE};
 use owo_colors::OwoColorize as _;
 
 use super::FindArgs;

@@ -12,9 +12,9 @@ use callosum_app::plan::local_run::LocalRun;
 use callosum_app::plan::render::RunFailureOutput;
 use callosum_app::plan::source::Source;
 use callosum_app::{CommandError, Exit};
-use callosum_arbiter::plan_run::{RunEnd, RunId, read_run, text_of};
 use callosum_intent::graph::Status;
 use callosum_plan::{Failure, Key, Value};
+use callosum_plan_run::run::{RunEnd, RunId, read_run, text_of};
 use callosum_redact::terminal_escape::on_one_line;
 
 use super::verdict::show_verdict;

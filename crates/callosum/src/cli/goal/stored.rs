@@ -10,9 +10,9 @@ use callosum_app::goal::reuse::{Lookup, StoredPlan};
 use callosum_app::plan::history;
 use callosum_app::plan::source::Source;
 use callosum_app::{capability, shell_word};
-use callosum_arbiter::plan_run::RunId;
 use callosum_intent::delegation::{Fallback, FallbackStrategy, Fault, Proposal};
 use callosum_intent::graph::Status;
+use callosum_plan_run::run::RunId;
 use callosum_redact::terminal_escape::on_one_line;
 
 use super::verdict::show_stored;

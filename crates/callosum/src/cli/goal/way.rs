@@ -20,11 +20,11 @@ use callosum_app::plan::history;
 use callosum_app::plan::provider::model;
 use callosum_app::plan::source::Source;
 use callosum_app::{CommandError, Exit, capability, many};
-use callosum_arbiter::plan_run::{CallStanding, RunEnd, RunId, RunState, Spent};
 use callosum_intent::delegation::{Course, Fallback, Fault, Proposal};
 use callosum_intent::graph::{IntentId, NewIntent, Status};
 use callosum_intent::template::{self, TEMPLATES, Template};
 use callosum_plan::{CompileOptions, Failure, Limits, Program, Value, compile};
+use callosum_plan_run::run::{CallStanding, RunEnd, RunId, RunState, Spent};
 
 use super::DoArgs;
 use super::verdict::show_proposal;

@@ -4,7 +4,6 @@
 
 mod render;
 
-use callosum_agents::client::Client;
 use callosum_app::agreement::Agreement;
 use callosum_app::client_settings::ClientOutput;
 use callosum_app::init::exclude::exclude;
@@ -13,6 +12,7 @@ use callosum_app::init::{Created, InitOutput, ROOM_NEEDED, create_files, shown};
 use callosum_app::instructions::InstructionsOutput;
 use callosum_app::{CommandError, Exit, instructions, many, open_ledger, session, zone_report};
 use callosum_client::registration::{ApplyMode, ClearGate, Scope};
+use callosum_executor::client::Client;
 use callosum_host::machine;
 use callosum_session::system::Surveyed;
 use clap::Args;

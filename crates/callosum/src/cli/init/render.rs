@@ -3,10 +3,10 @@
 //!
 //! This file has the part with arguments and output; the rest is [`callosum_app::init::render`].
 
-use callosum_agents::client::Client;
-use callosum_agents::discover::{Speaks, find_in_path};
 use callosum_app::client_settings::plugin;
 use callosum_app::init::render::LeftOutOutput;
+use callosum_executor::client::Client;
+use callosum_executor::discover::{Speaks, find_in_path};
 
 use super::InitArgs;
 use crate::cli::context::Context;

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use callosum_app::ledger::checksum::line;
 use callosum_app::{CommandError, Exit};
 use callosum_host::Disk;
-use callosum_ledger::canonical::DuplicateKeys;
-use callosum_ledger::{Checksum, canonical};
+use callosum_json::canonical::DuplicateKeys;
+use callosum_json::{Checksum, canonical};
 use clap::Args;
 
 use crate::ui::{Ui, print_error};

@@ -3,9 +3,7 @@
 use callosum_app::plan::history::call_of;
 use callosum_app::plan::local_run::LocalRun;
 use callosum_app::{CommandError, Exit};
-use callosum_arbiter::plan_run::{
-    CallKey, CallStanding, CallState, Decided, DecisionWord, RunRecord,
-};
+use callosum_plan_run::run::{CallKey, CallStanding, CallState, Decided, DecisionWord, RunRecord};
 use clap::Args;
 
 use super::drive;

@@ -10,7 +10,7 @@ use callosum_app::plan::history::{left_of, run_to_end, warn_of_foreign};
 use callosum_app::plan::local_run::LocalRun;
 use callosum_app::plan::lock::{RunLock, ask_for_end};
 use callosum_app::{CommandError, Exit, open_ledger};
-use callosum_arbiter::plan_run::{
+use callosum_plan_run::run::{
     Answer, Ended, OutcomeWord, RunId, RunJournal as _, RunRecord, SealedJournal,
 };
 use clap::Args;

@@ -20,14 +20,14 @@ use callosum_app::plan::render::PlanRunOutput;
 use callosum_app::plan::run::unbegun;
 use callosum_app::plan::source::Source;
 use callosum_app::{CommandError, Exit, auto_checkpoint, config_errors, open_ledger};
-use callosum_arbiter::kernel::{Kernel, RunCaps};
-use callosum_arbiter::plan_run::{
+use callosum_host::process::Cancel;
+use callosum_json::Checksum;
+use callosum_plan::{CompileOptions, Limits, Program, Value, compile};
+use callosum_plan_run::kernel::{Kernel, RunCaps};
+use callosum_plan_run::run::{
     BeginError, NewRun, ReadRun, RunEnd, RunError, RunId, RunMeans, RunRules as _, SealedJournal,
     begin, drive, text_of,
 };
-use callosum_host::process::Cancel;
-use callosum_ledger::Checksum;
-use callosum_plan::{CompileOptions, Limits, Program, Value, compile};
 
 use super::progress::Shown;
 use super::render;

@@ -5,7 +5,7 @@
 use std::time::Instant;
 
 use callosum_app::plan::progress::{depth_of, shown};
-use callosum_arbiter::plan_run::{CallStanding, RunNotice, RunWatch};
+use callosum_plan_run::run::{CallStanding, RunNotice, RunWatch};
 use callosum_redact::terminal_escape::on_one_line;
 use owo_colors::OwoColorize as _;
 

@@ -6,7 +6,7 @@ use callosum_app::plan::history::{run_of, short};
 use callosum_app::plan::render::{PlanRunOutput, RunFailureOutput, WaitingOutput};
 use callosum_app::plan::source::Source;
 use callosum_app::{CommandError, Exit, many};
-use callosum_arbiter::plan_run::{RunEnd, RunId};
+use callosum_plan_run::run::{RunEnd, RunId};
 
 use crate::cli::context::Context;
 

@@ -4,8 +4,8 @@
 
 use callosum_app::plan::resume::{SCHEMA_WORK, SaidOf, decided};
 use callosum_app::{CommandError, Exit, capability, open_ledger};
-use callosum_arbiter::plan_run::{DecisionWord, keep};
 use callosum_plan::{CapabilityName, Value};
+use callosum_plan_run::run::{DecisionWord, keep};
 use clap::Args;
 
 use super::drive;

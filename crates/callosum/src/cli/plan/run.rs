@@ -12,8 +12,8 @@ use callosum_app::plan::run::{some_dollars, some_time};
 use callosum_app::plan::{drive, parameters};
 use callosum_app::time_span::milliseconds;
 use callosum_arbiter::budget::Money;
-use callosum_arbiter::kernel::RunCaps;
 use callosum_plan::{CompileOptions, Limits, Machine, Program};
+use callosum_plan_run::kernel::RunCaps;
 use clap::{Args, value_parser};
 
 use super::drive::{begun, carry_on, compiled};

@@ -8,7 +8,7 @@ use callosum_app::CommandError;
 use callosum_app::plan::delegated_tasks::delegated_tasks;
 use callosum_app::plan::show::{ActionOutput, output};
 use callosum_app::plan::{history, lock};
-use callosum_arbiter::plan_run::tree_of;
+use callosum_plan_run::run::tree_of;
 use callosum_redact::terminal_escape::on_one_line;
 use clap::Args;
 

@@ -13,9 +13,9 @@ use callosum_app::snapshot::{
 };
 use callosum_app::time_span::any_span;
 use callosum_app::{CommandError, many, thousands};
-use callosum_guard::snapshot::{Store, Wanted};
 use callosum_redact::secrets::mask;
 use callosum_redact::terminal_escape::on_one_line;
+use callosum_snapshot::{Store, Wanted};
 use clap::{Args, Subcommand};
 
 use super::context::Context;

@@ -9,7 +9,7 @@ use callosum_app::snapshot::output::RestoreOutput;
 use callosum_app::snapshot::restore::{as_text, done, refused};
 use callosum_app::snapshot::{explained, keep_within, tell_not_covered};
 use callosum_app::{CommandError, Exit, many};
-use callosum_guard::snapshot::{Changes, Store};
+use callosum_snapshot::{Changes, Store};
 
 use super::{DiffArgs, RestoreArgs};
 use crate::cli::context::Context;

@@ -13,8 +13,8 @@ use callosum_app::undo::select::{Selection, contents_of};
 use callosum_app::undo::{LARGEST, short, write};
 use callosum_app::{CommandError, Exit, many, snapshot};
 use callosum_client::undo::{Call, FilePlan, FileState, History, Step, UndoLog, observe, plan};
-use callosum_guard::snapshot::{Retention, Store};
 use callosum_redact::terminal_escape::on_one_line;
+use callosum_snapshot::{Retention, Store};
 use clap::Args;
 
 use self::select::select;

@@ -1,9 +1,9 @@
 //! `:llm.infer` and the `:nlp.*` tasks: one prompt, one reply (CCOS-EXEC-1).
 
-use callosum_arbiter::kernel::{Answer, ApprovedCall, ProviderFailure};
 use callosum_host::process::Cancel;
 use callosum_model::json_object;
 use callosum_plan::{FailureKind, Value};
+use callosum_plan_run::kernel::{Answer, ApprovedCall, ProviderFailure};
 use callosum_redact::quote;
 use serde::Deserialize;
 use serde_json::{Value as Json, json};

@@ -10,13 +10,13 @@ mod review;
 use std::sync::Arc;
 use std::time::Duration;
 
-use callosum_agents::registry::Kind;
 use callosum_arbiter::budget::Money;
 use callosum_arbiter::delegation::{StartMark, may_change};
-use callosum_arbiter::kernel::{AnsweredCost, ApprovedCall, KnownOutcome, ProviderFailure};
+use callosum_executor::registry::Kind;
 use callosum_host::process::Cancel;
 use callosum_model::{ECHO, EchoModel, ExecutorModel, Limits, ModelError, ModelProvider, Request};
 use callosum_plan::FailureKind;
+use callosum_plan_run::kernel::{AnsweredCost, ApprovedCall, KnownOutcome, ProviderFailure};
 use serde_json::Value as Json;
 
 pub(super) use self::language::{as_agent, classify, infer, sentiment, summarize};

@@ -5,14 +5,14 @@
 
 use std::fmt::Write as _;
 
-use callosum_arbiter::kernel::{
-    Answer, ApprovedCall, Catalogue, Effect, Manifest, ProviderFailure,
-};
 use callosum_host::process::Cancel;
 use callosum_model::json_object;
 use callosum_plan::{
     AcceptedPlan, Allowlist, CapabilityName, CompileOptions, FailureKind, Limits, PlanRule,
     Unbounded, compile,
+};
+use callosum_plan_run::kernel::{
+    Answer, ApprovedCall, Catalogue, Effect, Manifest, ProviderFailure,
 };
 use callosum_redact::{quote, secrets};
 use serde::Deserialize;

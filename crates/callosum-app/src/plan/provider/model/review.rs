@@ -4,10 +4,10 @@
 
 use std::fmt::Write as _;
 
-use callosum_arbiter::kernel::{Answer, ApprovedCall, ProviderFailure};
 use callosum_host::process::Cancel;
 use callosum_intent::role::{Role, roles};
 use callosum_model::json_object;
+use callosum_plan_run::kernel::{Answer, ApprovedCall, ProviderFailure};
 use callosum_redact::quote;
 use serde::Deserialize;
 use serde_json::{Value as Json, json};

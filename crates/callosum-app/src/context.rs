@@ -22,9 +22,11 @@ use callosum_host::disk::{EntryKind, HeldScratch, Scratch};
 use callosum_host::process::Cancel;
 use callosum_host::{Clock, Disk, Ids};
 use callosum_ledger::LedgerPaths;
+use callosum_ledger::checkpoint::TrustStore;
 use callosum_session::Zones;
 use callosum_session::trajectory::Agent;
 
+use crate::disk_errors::disk_failed;
 use crate::model::ConfiguredModels;
 use crate::report::Reporter;
 use crate::{CommandError, Exit, config_errors, shell_word};
@@ -257,13 +259,13 @@ impl Context {
         let ours = [ledger.ledger.clone(), registry.clone(), calrc.clone()];
         for path in ours {
             let is_there = self.disk.exists(&path);
-            if is_there.map_err(|error| crate::open_ledger::disk_failed(&error))? {
+            if is_there.map_err(|error| disk_failed(&error))? {
                 return Ok(true);
             }
         }
         let zones = crate::session::zones(self);
         let are_used = zones.are_used(&self.disk);
-        are_used.map_err(|error| crate::open_ledger::disk_failed(&error))
+        are_used.map_err(|error| disk_failed(&error))
     }
 
     /// Returns the agent that asks; a default agent if a person asks.
@@ -312,6 +314,11 @@ impl Context {
     /// Returns the paths of the ledger's files.
     pub fn ledger_paths(&self) -> LedgerPaths {
         self.project.places.ledger.clone()
+    }
+
+    /// Returns the store of the project's checkpoints. Creates nothing.
+    pub fn trust_store(&self) -> TrustStore {
+        TrustStore::in_home(&self.project.homes.machine, self.state())
     }
 
     /// Returns the slots that limit concurrent tasks of executors over all runs.
@@ -439,7 +446,7 @@ impl Context {
     pub fn scratch(&self) -> Result<Scratch, CommandError> {
         self.disk
             .scratch(&self.temporary()?)
-            .map_err(|error| crate::open_ledger::disk_failed(&error))
+            .map_err(|error| disk_failed(&error))
     }
 
     /// Returns the folder for this process's temporary folders, which only this process enters.
@@ -457,12 +464,11 @@ impl Context {
             .and_then(|_| {
                 if let Err(error) = self.disk.sweep_scratch(&all) {
                     // Remains of other processes must not stop this one.
-                    self.report
-                        .detail(&crate::open_ledger::disk_failed(&error).one_line());
+                    self.report.detail(&disk_failed(&error).one_line());
                 }
                 self.disk.held_scratch(&all)
             })
-            .map_err(|error| crate::open_ledger::disk_failed(&error))?;
+            .map_err(|error| disk_failed(&error))?;
         Ok(self.held.get_or_init(|| held).path().to_owned())
     }
 

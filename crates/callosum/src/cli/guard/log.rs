@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use callosum_app::guard::log::{MOST_LACKS, id};
 use callosum_app::time_arg::TimeArg;
-use callosum_app::{CommandError, audit, open_ledger};
+use callosum_app::{CommandError, audit, disk_errors};
 use callosum_evidence::terminal_escape::on_one_line;
 use callosum_host::Disk;
 use callosum_ledger::{
@@ -359,7 +359,7 @@ pub(super) fn each_of(
 ) -> Result<AuditReader, CommandError> {
     // Before the journal is read: an event that moves into it in between would be in neither
     // otherwise.
-    let waiting = waiting(disk, &paths).map_err(|error| open_ledger::disk_failed(&error))?;
+    let waiting = waiting(disk, &paths).map_err(|error| disk_errors::disk_failed(&error))?;
     let is_guard = |event: &AuditEvent| event.event == Event::Guard;
     let is_late = |at: &Timestamp| query.since.is_none_or(|since| *at >= since);
     let mut taken_over: BTreeSet<String> = BTreeSet::new();

@@ -4,7 +4,7 @@
 
 use callosum_app::session::check::{CheckpointOutput, shown};
 use callosum_app::session::{explain, heal, session, tell_faults, tell_mended, zones};
-use callosum_app::{CommandError, Exit, open_ledger};
+use callosum_app::{CommandError, Exit, disk_errors};
 use callosum_session::grounding::Threshold;
 use callosum_session::{Config, SessionError, ZoneError};
 use clap::Args;
@@ -37,7 +37,7 @@ pub(super) fn run(context: &Context, args: &CheckArgs) -> Result<(), CommandErro
     let (agent, whose) = args.whose.whose()?;
     let session = session(context, &zones, agent);
     let are_used = zones.are_used(&context.disk);
-    let are_used = are_used.map_err(|error| open_ledger::disk_failed(&error))?;
+    let are_used = are_used.map_err(|error| disk_errors::disk_failed(&error))?;
     let are_lost = !are_used && context.commit_sessions();
     if are_lost {
         let held = session.hold().map_err(|error| explain(&error))?;

@@ -27,7 +27,7 @@ use callosum_session::Zones;
 use callosum_session::trajectory::Agent;
 
 use crate::disk_errors::disk_failed;
-use crate::model::ConfiguredModels;
+use crate::model::ModelCache;
 use crate::report::Reporter;
 use crate::{CommandError, Exit, config_errors, shell_word};
 
@@ -79,8 +79,8 @@ pub struct Context {
     held: OnceLock<HeldScratch>,
     /// Confinement that this machine offers for executors, probed before the first run.
     confiner: OnceLock<Arc<Confiner>>,
-    /// The models of the user's configuration.
-    pub(crate) models: Arc<ConfiguredModels>,
+    /// What this process has read of the user's models.
+    pub(crate) models: Arc<ModelCache>,
 }
 
 impl Context {

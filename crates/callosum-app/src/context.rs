@@ -263,8 +263,7 @@ impl Context {
                 return Ok(true);
             }
         }
-        let zones = crate::session::zones(self);
-        let are_used = zones.are_used(&self.disk);
+        let are_used = self.zones().are_used(&self.disk);
         are_used.map_err(|error| disk_failed(&error))
     }
 
@@ -294,6 +293,14 @@ impl Context {
     /// The folder that keeps the files of sessions.
     pub fn sessions(&self) -> &Path {
         &self.project.roots.sessions
+    }
+
+    /// Returns the places of the project's zones.
+    pub fn zones(&self) -> Zones {
+        Zones {
+            tree: self.tree().to_owned(),
+            root: self.sessions().to_owned(),
+        }
     }
 
     /// Whether files of sessions are committed there, also where all of them are lost.

@@ -82,7 +82,7 @@ pub fn purge(context: &Context, inventory: &Inventory) -> Result<(), CommandErro
     let ledger = ledger
         .transpose()
         .map_err(|error| disk_errors::unlocked(&error))?;
-    let zones = session::zones(context);
+    let zones = context.zones();
     let session = session::session(context, &zones, Agent::default());
     let held = has("session files").then(|| session.hold());
     let held = held.transpose().map_err(|error| session::explain(&error))?;

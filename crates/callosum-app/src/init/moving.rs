@@ -96,7 +96,7 @@ pub fn sessions(context: &Context) -> Result<u64, CommandError> {
     if context.sessions() != folder || !is_there {
         return Ok(0);
     }
-    let zones = session::zones(context);
+    let zones = context.zones();
     let held = session::session(context, &zones, Agent::default())
         .hold()
         .map_err(|error| session::explain(&error))?;

@@ -139,7 +139,7 @@ pub fn sessions_stay(context: &Context) -> Result<Option<String>, CommandError> 
     if context.project.roots.commit_sessions(disk) {
         return Ok(Some("they are committed".to_owned()));
     }
-    let zones = session::zones(context);
+    let zones = context.zones();
     let notes = zones.notes();
     let is_beside_notes = |path: &Path| notes.parent().is_some_and(|state| path.starts_with(state));
     let mut foreign = group.foreign.iter();
@@ -175,7 +175,7 @@ pub fn sessions(context: &Context) -> Result<u64, CommandError> {
     homes
         .create_project(disk, context.state())
         .map_err(failed)?;
-    let zones = session::zones(context);
+    let zones = context.zones();
     let held = session::session(context, &zones, Agent::default())
         .hold()
         .map_err(|error| session::explain(&error))?;

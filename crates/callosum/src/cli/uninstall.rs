@@ -327,7 +327,7 @@ fn lift(
     if args.is_of_settings_alone() {
         return Ok(Vec::new());
     }
-    let zones = session::zones(context);
+    let zones = context.zones();
     let session = session::session(context, &zones, Agent::default());
     let failed = |error: SessionError| session::explain(&error);
     let mut found = to_lift(&session).map_err(failed)?;

@@ -3,7 +3,7 @@
 //! The use case is [`callosum_app::session::check`].
 
 use callosum_app::session::check::{CheckpointOutput, shown};
-use callosum_app::session::{explain, heal, session, tell_faults, tell_mended, zones};
+use callosum_app::session::{explain, heal, session, tell_faults, tell_mended};
 use callosum_app::{CommandError, Exit, disk_errors};
 use callosum_session::grounding::Threshold;
 use callosum_session::{Config, SessionError, ZoneError};
@@ -33,7 +33,7 @@ pub(crate) struct CheckArgs {
 pub(super) fn run(context: &Context, args: &CheckArgs) -> Result<(), CommandError> {
     let threshold = Threshold::parse(&args.threshold)
         .map_err(|error| CommandError::from_error(Exit::Usage, &error))?;
-    let zones = zones(context);
+    let zones = context.zones();
     let (agent, whose) = args.whose.whose()?;
     let session = session(context, &zones, agent);
     let are_used = zones.are_used(&context.disk);

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use callosum_app::bead::{ForkOutput, mirror};
 use callosum_app::session::status::{SessionStatusOutput, current_intent, notes, shown};
-use callosum_app::session::{explain, faults_of, heal, mend, session, zones};
+use callosum_app::session::{explain, faults_of, heal, mend, session};
 use callosum_app::{CommandError, disk_errors};
 use callosum_session::Config;
 use callosum_session::bead::{Bead, BeadId};
@@ -35,7 +35,7 @@ pub(crate) struct StatusArgs {
 }
 
 pub(super) fn run(context: &Context, args: &StatusArgs) -> Result<(), CommandError> {
-    let zones = zones(context);
+    let zones = context.zones();
     let (agent, whose) = args.whose.whose()?;
     let session = session(context, &zones, agent);
     mend(context, &session);

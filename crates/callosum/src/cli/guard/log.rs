@@ -321,7 +321,7 @@ pub(super) fn run(context: &Context, args: &LogArgs) -> Result<(), CommandError>
 
 /// Passes every decision about this tree to `take`: those of the machine's journal, then the
 /// project's.
-pub(in crate::cli) fn each(
+pub(crate) fn each(
     context: &Context,
     since: Option<Timestamp>,
     everywhere: bool,

@@ -19,7 +19,7 @@ use super::log::DecisionOutput;
 
 /// The counts so far, by the path of each journal.
 #[derive(Debug, Default)]
-pub(in crate::cli) struct MachineMetrics(BTreeMap<PathBuf, Counted>);
+pub(crate) struct MachineMetrics(BTreeMap<PathBuf, Counted>);
 
 /// The counts of one journal.
 #[derive(Debug, Default)]
@@ -36,7 +36,7 @@ impl MachineMetrics {
     /// # Errors
     /// If the machine's journal, the list of projects or the recall database cannot be read. A project that cannot be read
     /// is counted as such.
-    pub(in crate::cli) fn families(
+    pub(crate) fn families(
         &mut self,
         disk: &Disk,
         homes: &Homes,

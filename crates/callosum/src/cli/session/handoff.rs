@@ -147,7 +147,7 @@ fn decisions(total: usize, grounded: usize) -> String {
 }
 
 /// Explains why nothing was handed off: if the checkpoint blocks, prints its steps.
-pub(in crate::cli) fn not_handed(context: &Context, error: &HandoffError) -> CommandError {
+pub(crate) fn not_handed(context: &Context, error: &HandoffError) -> CommandError {
     let checked = match error {
         HandoffError::Session(error) => return explain(error),
         HandoffError::Blocked(checked) => checked,

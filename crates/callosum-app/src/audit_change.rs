@@ -7,7 +7,7 @@ use callosum_client::hook;
 use callosum_ledger::{AuditEvent, notice};
 
 use crate::context::Context;
-use crate::open_ledger;
+use crate::disk_errors;
 
 /// Timeout of each lock of the journal.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -19,7 +19,7 @@ pub fn leave(context: &Context, event: &AuditEvent) {
     let at = context.clock.now();
     let written = notice(&context.disk, &journal, &context.ids, (event, at), PATIENCE);
     if let Err(error) = written {
-        let what = open_ledger::disk_failed(&error).one_line();
+        let what = disk_errors::disk_failed(&error).one_line();
         context.report.warn(
             &format!("cannot write an audit record of this: {what}"),
             None,

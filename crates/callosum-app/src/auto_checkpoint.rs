@@ -8,24 +8,17 @@ use std::time::Duration;
 
 use callosum_host::random;
 use callosum_ledger::Ledger;
-use callosum_ledger::checkpoint::{
-    Begin, CheckpointError, KeptCheckpoints, KeyError, Made, TrustStore,
-};
+use callosum_ledger::checkpoint::{Begin, CheckpointError, KeptCheckpoints, KeyError, Made};
 
 use crate::context::Context;
-use crate::{CommandError, Exit, many, open_ledger};
+use crate::{CommandError, Exit, disk_errors, ledger_errors, many, open_ledger};
 
 /// Interval between checkpoints of a long run.
 const EVERY: Duration = Duration::from_mins(1);
 
-/// Returns the store of the project's checkpoints. Creates nothing.
-pub fn of(context: &Context) -> TrustStore {
-    TrustStore::in_home(&context.project.homes.machine, context.state())
-}
-
 /// Returns the checkpoints of the project so far.
 pub fn kept(context: &Context) -> Result<KeptCheckpoints, CommandError> {
-    let kept = of(context).read(&context.disk);
+    let kept = context.trust_store().read(&context.disk);
     kept.map_err(|error| unkeyed(&error))
 }
 
@@ -83,7 +76,9 @@ pub fn make(context: &Context, begin: Begin) -> Result<Option<Made>, CheckpointE
     }
     context.project.homes.create_machine(&context.disk)?;
     let seed = random::secret_bytes().map_err(|source| CheckpointError::NoRandomness { source })?;
-    of(context).make(&context.disk, &paths, begin, &seed)
+    context
+        .trust_store()
+        .make(&context.disk, &paths, begin, &seed)
 }
 
 /// Makes a checkpoint and tells the journal of it.
@@ -113,7 +108,7 @@ fn open(context: &Context) -> Result<Ledger, CommandError> {
         context.clock.clone(),
         context.ids.clone(),
     )
-    .map_err(|error| open_ledger::unopened(&error))
+    .map_err(|error| ledger_errors::unopened(&error))
 }
 
 /// Says that what vouched for the journal so far is gone, where it is.
@@ -137,7 +132,7 @@ fn warn(context: &Context, error: &CommandError) {
 pub fn unmade(error: &CheckpointError) -> CommandError {
     let explained = |exit| CommandError::because(exit, "cannot make a checkpoint", error);
     match error {
-        CheckpointError::Disk(error) => open_ledger::disk_failed(error),
+        CheckpointError::Disk(error) => disk_errors::disk_failed(error),
         CheckpointError::Key(error) => unkeyed(error),
         CheckpointError::Lock(_) | CheckpointError::NoRandomness { .. } => {
             explained(Exit::Environment)
@@ -153,7 +148,7 @@ pub fn unmade(error: &CheckpointError) -> CommandError {
 pub fn unkeyed(error: &KeyError) -> CommandError {
     let explained = CommandError::from_error(Exit::Environment, error);
     match error {
-        KeyError::Disk(error) => open_ledger::disk_failed(error),
+        KeyError::Disk(error) => disk_errors::disk_failed(error),
         KeyError::Exposed { path, .. } => explained.hint(format!(
             "run chmod 600 '{0}'; if others may have read it, then: callosum audit checkpoint --new-key",
             path.display()

@@ -7,6 +7,7 @@ use callosum_config::{
     SetError, StateFileError, default_at,
 };
 
+use crate::disk_errors::disk_failed;
 use crate::{CommandError, Exit, shell_word};
 
 /// Explains why the project of a command could not be loaded.
@@ -42,7 +43,7 @@ pub fn project(error: &ProjectError) -> CommandError {
         ProjectError::Homes(_) => CommandError::from_error(Exit::Environment, error)
             .hint("set HOME, or CALLOSUM_HOME and CALLOSUM_CONFIG, to absolute paths"),
         ProjectError::Trust(error) => trust(error),
-        ProjectError::Disk(error) => crate::open_ledger::disk_failed(error),
+        ProjectError::Disk(error) => disk_failed(error),
     }
 }
 
@@ -67,7 +68,7 @@ fn state_file(error: &StateFileError, again: &str) -> CommandError {
             pasted(path),
             pasted(&path.with_added_extension("damaged"))
         )),
-        StateFileError::Disk(error) => crate::open_ledger::disk_failed(error),
+        StateFileError::Disk(error) => disk_failed(error),
         StateFileError::Lock(_) => explained,
     }
 }
@@ -92,7 +93,7 @@ pub fn governance(error: &GovernanceError) -> CommandError {
         }
         GovernanceError::File { path, .. } => CommandError::from_error(Exit::Environment, error)
             .hint(format!("callosum constitution check {}", pasted(path))),
-        GovernanceError::Disk(error) => crate::open_ledger::disk_failed(error),
+        GovernanceError::Disk(error) => disk_failed(error),
         GovernanceError::Key(_) | GovernanceError::Lock(_) => {
             CommandError::from_error(Exit::Environment, error)
         }
@@ -107,7 +108,7 @@ pub fn set(error: &SetError) -> CommandError {
         SetError::Edit(_) | SetError::Foreign { .. } => {
             CommandError::from_error(Exit::Environment, error)
         }
-        SetError::Disk(error) => crate::open_ledger::disk_failed(error),
+        SetError::Disk(error) => disk_failed(error),
     }
 }
 

@@ -17,6 +17,7 @@ use callosum_host::disk::{EntryKind, HeldScratch, Scratch};
 use callosum_host::process::Cancel;
 use callosum_host::{Clock, Disk, Ids};
 use callosum_ledger::LedgerPaths;
+use callosum_ledger::checkpoint::TrustStore;
 use callosum_redact::terminal_escape::on_one_line;
 use callosum_sandbox::ForkServer;
 use callosum_sandbox::{
@@ -26,7 +27,8 @@ use callosum_sandbox::{
 use callosum_session::Zones;
 use callosum_session::trajectory::Agent;
 
-use crate::model::ConfiguredModels;
+use crate::disk_errors::disk_failed;
+use crate::model::ModelCache;
 use crate::report::Reporter;
 use crate::{CommandError, Exit, config_errors, shell_word};
 
@@ -78,8 +80,8 @@ pub struct Context {
     held: OnceLock<HeldScratch>,
     /// Confinement that this machine offers for executors, probed before the first run.
     confiner: OnceLock<Arc<Confiner>>,
-    /// The models of the user's configuration.
-    pub(crate) models: Arc<ConfiguredModels>,
+    /// What this process has read of the user's models.
+    pub(crate) models: Arc<ModelCache>,
 }
 
 impl Context {
@@ -258,13 +260,12 @@ impl Context {
         let ours = [ledger.ledger.clone(), registry.clone(), calrc.clone()];
         for path in ours {
             let is_there = self.disk.exists(&path);
-            if is_there.map_err(|error| crate::open_ledger::disk_failed(&error))? {
+            if is_there.map_err(|error| disk_failed(&error))? {
                 return Ok(true);
             }
         }
-        let zones = crate::session::zones(self);
-        let are_used = zones.are_used(&self.disk);
-        are_used.map_err(|error| crate::open_ledger::disk_failed(&error))
+        let are_used = self.zones().are_used(&self.disk);
+        are_used.map_err(|error| disk_failed(&error))
     }
 
     /// Returns the agent that asks; a default agent if a person asks.
@@ -295,6 +296,14 @@ impl Context {
         &self.project.roots.sessions
     }
 
+    /// Returns the places of the project's zones.
+    pub fn zones(&self) -> Zones {
+        Zones {
+            tree: self.tree().to_owned(),
+            root: self.sessions().to_owned(),
+        }
+    }
+
     /// Whether files of sessions are committed there, also where all of them are lost.
     pub fn commit_sessions(&self) -> bool {
         self.project.roots.commit_sessions(&self.disk)
@@ -313,6 +322,11 @@ impl Context {
     /// Returns the paths of the ledger's files.
     pub fn ledger_paths(&self) -> LedgerPaths {
         self.project.places.ledger.clone()
+    }
+
+    /// Returns the store of the project's checkpoints. Creates nothing.
+    pub fn trust_store(&self) -> TrustStore {
+        TrustStore::in_home(&self.project.homes.machine, self.state())
     }
 
     /// Returns the slots that limit concurrent tasks of executors over all runs.
@@ -440,7 +454,7 @@ impl Context {
     pub fn scratch(&self) -> Result<Scratch, CommandError> {
         self.disk
             .scratch(&self.temporary()?)
-            .map_err(|error| crate::open_ledger::disk_failed(&error))
+            .map_err(|error| disk_failed(&error))
     }
 
     /// Returns the folder for this process's temporary folders, which only this process enters.
@@ -458,12 +472,11 @@ impl Context {
             .and_then(|_| {
                 if let Err(error) = self.disk.sweep_scratch(&all) {
                     // Remains of other processes must not stop this one.
-                    self.report
-                        .detail(&crate::open_ledger::disk_failed(&error).one_line());
+                    self.report.detail(&disk_failed(&error).one_line());
                 }
                 self.disk.held_scratch(&all)
             })
-            .map_err(|error| crate::open_ledger::disk_failed(&error))?;
+            .map_err(|error| disk_failed(&error))?;
         Ok(self.held.get_or_init(|| held).path().to_owned())
     }
 

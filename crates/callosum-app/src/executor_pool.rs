@@ -16,7 +16,7 @@ use crate::context::Context;
 use crate::executor::registration_line;
 use crate::executor_readiness::Lack;
 use crate::executor_selection::{Candidate, Choice};
-use crate::{CommandError, Exit, config_errors, open_ledger};
+use crate::{CommandError, Exit, config_errors, disk_errors, open_ledger};
 
 /// Executors that may get tasks, in the order of preference.
 pub struct Roster<'a> {
@@ -102,7 +102,7 @@ impl<'a> Roster<'a> {
         let fingerprint = executor.fingerprint_in(&self.context.disk, root, home.as_deref());
         fingerprint
             .map(Subject::Executor)
-            .map_err(|error| open_ledger::disk_failed(&error))
+            .map_err(|error| disk_errors::disk_failed(&error))
     }
 
     /// Whether one that is not trusted was, while the files of the project that it names held

@@ -12,7 +12,7 @@ use callosum_host::process::{Launch, Limits, Run};
 use serde_json::Value;
 
 use crate::context::Context;
-use crate::{CommandError, Exit, client_settings, open_ledger};
+use crate::{CommandError, Exit, client_settings, disk_errors};
 
 /// Time that a hook may take to answer, and a client to print its version.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -57,7 +57,7 @@ pub fn untried(context: &Context) -> Option<String> {
     let written = context.scratch().and_then(|scratch| {
         let probe = scratch.path().join("probe");
         let written = context.disk.replace(&probe, b"probe", 0o600);
-        written.map_err(|error| open_ledger::disk_failed(&error))
+        written.map_err(|error| disk_errors::disk_failed(&error))
     });
     written
         .err()

@@ -16,7 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
-use crate::{CommandError, Exit, client_settings, open_ledger};
+use crate::{CommandError, Exit, client_settings, disk_errors};
 
 /// The file that all clients are to read.
 pub const AGENTS: &str = "AGENTS.md";
@@ -138,7 +138,7 @@ pub fn enter(
     clients: &[&'static Client],
     doing: ApplyMode,
 ) -> Result<(Vec<InstructionsOutput>, Vec<String>), CommandError> {
-    let failed = |error: DiskError| open_ledger::disk_failed(&error);
+    let failed = |error: DiskError| disk_errors::disk_failed(&error);
     let tree = context.tree();
     let mut record = Record::open(context).map_err(failed)?;
     let mut outputs = Vec::new();
@@ -240,12 +240,12 @@ fn name_in_settings(
     let existed = context
         .disk
         .exists(&place.path)
-        .map_err(|error| open_ledger::disk_failed(&error))?;
+        .map_err(|error| disk_errors::disk_failed(&error))?;
     let homes = &context.project.homes;
     if doing == ApplyMode::Write {
         homes
             .create_machine(&context.disk)
-            .map_err(|error| open_ledger::disk_failed(&error))?;
+            .map_err(|error| disk_errors::disk_failed(&error))?;
     }
     let registrar = client_settings::registrar(context);
     Ok(match registrar.register_context_files(&place, own, doing) {

@@ -1,26 +1,22 @@
-//! Opening the ledger, and explaining why it cannot be opened.
+//! Opens the ledger: for writing with [`open`], for reading with [`reader`].
 
-use std::error::Error;
-use std::io::ErrorKind;
 use std::path::Path;
 use std::time::Duration;
 
 use callosum_arbiter::Remedy;
-use callosum_host::{DiskError, FileLock, LockError};
+use callosum_host::{DiskError, FileLock};
 use callosum_ledger::{
-    AuditEvent, CreateError, ErrorCode, JournalError, Ledger, LedgerOptions, OpenError, ReadError,
-    Reader, RepairKind, WriteError,
+    AuditEvent, ErrorCode, JournalError, Ledger, LedgerOptions, OpenError, Reader, RepairKind,
 };
 
 use crate::context::Context;
-use crate::{CommandError, Exit, auto_checkpoint, shell_word};
+use crate::disk_errors::{disk_failed, unlocked};
+use crate::init::create_files;
+use crate::ledger_errors::{unopened, unreadable, unwritten, way_back_to};
+use crate::{CommandError, Exit};
 
 /// Time to wait for another process that changes the same file (Seed CAL §5.3).
 const LOCK_TIMEOUT: Duration = Duration::from_millis(1500);
-
-/// Hint if a lock is held (E007).
-const WHEN_FREE: &str =
-    "try again when the other process has finished; the lock of a dead process is released";
 
 /// Opens the ledger for writing, after creating the files of a project that are missing.
 ///
@@ -58,7 +54,7 @@ pub fn open_existing(context: &Context) -> Result<Option<Ledger>, CommandError> 
 /// Creates the missing files of a project whose ledger is open.
 pub fn create_missing(context: &Context) -> Result<(), CommandError> {
     refuse_a_home(context)?;
-    with_retries(context, || crate::init::create_files(context))?.tell(context);
+    with_retries(context, || create_files(context))?.tell(context);
     Ok(())
 }
 
@@ -119,7 +115,7 @@ fn refuse_a_home(context: &Context) -> Result<(), CommandError> {
 
 /// Makes one attempt at [`open`]. Creating files needs the ledger's lock, too.
 fn created_and_opened(context: &Context) -> Result<Ledger, CommandError> {
-    crate::init::create_files(context)?.tell(context);
+    create_files(context)?.tell(context);
     let ledger = mended(context)?.map_err(|error| unopened(&error))?;
     tell_repairs(context, &ledger);
     Ok(ledger)
@@ -225,8 +221,8 @@ pub fn compress_archives(context: &Context) {
 /// Returns the options that the ledger is written with, and the number of records that its journal
 /// must have.
 fn options(context: &Context) -> Result<LedgerOptions, DiskError> {
-    let signed =
-        auto_checkpoint::of(context).signed_records(&context.disk, &context.ledger_paths())?;
+    let store = context.trust_store();
+    let signed = store.signed_records(&context.disk, &context.ledger_paths())?;
     Ok(LedgerOptions {
         signed,
         ..context.project.settings.ledger_options()
@@ -264,146 +260,4 @@ pub fn lock(context: &Context, name: &str) -> Result<FileLock, CommandError> {
         .create_dir_all(folder)
         .map_err(|error| disk_failed(&error))?;
     FileLock::acquire(&context.disk, &path, LOCK_TIMEOUT).map_err(|error| unlocked(&error))
-}
-
-/// Explains why the ledger's files could not be created.
-pub fn uncreated(error: &CreateError) -> CommandError {
-    match error {
-        CreateError::Open(error) => unopened(error),
-        _ => CommandError::from_error(Exit::Environment, error)
-            .hint("nothing was changed; repair the file or move it away"),
-    }
-}
-
-/// Explains why the ledger could not be opened for writing.
-pub fn unopened(error: &OpenError) -> CommandError {
-    let explained = CommandError::because(Exit::Environment, "cannot open the ledger", error)
-        .coded(error.code());
-    match error {
-        OpenError::NotCreated { .. } => explained.hint("callosum init"),
-        OpenError::Newer { .. } => explained
-            .hint("a newer callosum wrote it; this version can still read it: callosum ledger query"),
-        OpenError::Foreign { .. } => explained.hint(
-            "see what differs: callosum ledger verify; then rebuild the ledger from the journal: callosum \
-             ledger recover --from-audit; or import what was added: callosum ledger recover --import-appended",
-        ),
-        OpenError::NotALedger { .. } => {
-            explained.hint("repair the file or move it away; the next command rebuilds it")
-        }
-        OpenError::JournalGone { .. } => explained.hint(
-            "restore the folder from a backup or version control, or start a new journal from the ledger: \
-             callosum ledger recover --new-journal",
-        ),
-        OpenError::Cut { .. } => explained.hint(
-            "restore what is missing (`callosum audit verify` lists it), or accept the journal as it is: \
-             callosum audit checkpoint --reset",
-        ),
-        OpenError::DayToCome { .. } => {
-            explained.hint("callosum did not write this file: move it away")
-        }
-        _ if error.code() == Some(ErrorCode::LockTimeout) => explained.hint(WHEN_FREE),
-        _ => with_disk_hint(explained, error),
-    }
-}
-
-/// Explains why something was not written.
-pub fn unwritten(error: &WriteError) -> CommandError {
-    let explained = CommandError::because(Exit::Environment, "cannot write to the ledger", error)
-        .coded(error.code());
-    if error.code() == Some(ErrorCode::LockTimeout) {
-        return explained.hint(WHEN_FREE);
-    }
-    with_disk_hint(explained, error)
-}
-
-/// Returns the hint to restore an archive that is missing or was changed.
-pub fn way_back_to(is_in_journal: bool) -> &'static str {
-    if is_in_journal {
-        "callosum ledger recover --from-audit"
-    } else {
-        "restore the file from a copy: it was imported with the ledger, so the audit journal has only its \
-         hash; then check it: callosum ledger verify --all"
-    }
-}
-
-/// Explains why the ledger could not be read.
-pub fn unreadable(error: &ReadError) -> CommandError {
-    // An entry that is not what was committed is an answer, and the answer is no.
-    let exit = match error.code() {
-        Some(ErrorCode::ChecksumMismatch) => Exit::No,
-        _ => Exit::Environment,
-    };
-    let explained =
-        CommandError::because(exit, "cannot read the ledger", error).coded(error.code());
-    if let ReadError::ArchiveGone { is_in_journal, .. }
-    | ReadError::ArchiveChanged { is_in_journal, .. } = error
-    {
-        return explained.hint(way_back_to(*is_in_journal));
-    }
-    if exit == Exit::No {
-        return explained.hint("callosum ledger verify");
-    }
-    if matches!(error, ReadError::LedgerGone { .. }) {
-        return explained.hint("rebuild it from the journal: callosum init");
-    }
-    with_disk_hint(explained, error)
-}
-
-/// Explains a failure of the disk.
-pub fn disk_failed(error: &DiskError) -> CommandError {
-    let explained =
-        CommandError::from_error(Exit::Environment, error).coded(Some(ErrorCode::DiskFailure));
-    with_disk_hint(explained, error)
-}
-
-/// Explains why a lock was not acquired.
-pub fn unlocked(error: &LockError) -> CommandError {
-    match error {
-        LockError::Timeout { .. } => CommandError::because(
-            Exit::Environment,
-            "another process is using these files",
-            error,
-        )
-        .coded(Some(ErrorCode::LockTimeout))
-        .hint(WHEN_FREE),
-        LockError::Disk(error) => disk_failed(error),
-    }
-}
-
-/// Returns the hint if there was no room for a file.
-fn making_room(disk: &DiskError) -> String {
-    const THEN: &str = "then run it again: acknowledged writes are on disk, and this write is either \
-                        complete or absent";
-    if disk.source.kind() == ErrorKind::FileTooLarge {
-        return format!("raise the file size limit (`ulimit -f`), {THEN}");
-    }
-    let folder = disk
-        .path
-        .parent()
-        .unwrap_or(&disk.path)
-        .display()
-        .to_string();
-    let folder = shell_word(&folder);
-    format!("free space on the disk of {folder} (see `df -h {folder}`), {THEN}")
-}
-
-/// Adds what to do where the disk is behind it.
-pub fn with_disk_hint(explained: CommandError, error: &(dyn Error + 'static)) -> CommandError {
-    let mut next = Some(error);
-    while let Some(cause) = next {
-        if let Some(disk) = cause.downcast_ref::<DiskError>() {
-            if disk.is_full() {
-                return explained.hint(making_room(disk));
-            }
-            if disk.is_read_only() || disk.is_denied() {
-                let folder = disk.path.parent().unwrap_or(&disk.path);
-                return explained.hint(format!(
-                    "callosum needs write access to {}; `callosum doctor` lists the other folders",
-                    folder.display()
-                ));
-            }
-        }
-        next = cause.source();
-    }
-    explained
 }

@@ -15,7 +15,7 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::doctor::{Checks, Outcome};
-use crate::{CommandError, Exit, client_settings, guard_hooks, hook_probe, open_ledger};
+use crate::{CommandError, Exit, client_settings, disk_errors, guard_hooks, hook_probe};
 
 /// Text that the start hook has to print in the trial.
 const QUESTION: &str = "does the start hook print this?";
@@ -34,7 +34,7 @@ pub fn is_told(context: &Context, command: &str) -> Result<(), String> {
         let text = format!("### Pending Questions\n- [ ] {QUESTION}\n");
         if let Some(folder) = notes.parent() {
             let made = context.disk.create_dir_all(folder);
-            made.map_err(|error| open_ledger::disk_failed(&error))?;
+            made.map_err(|error| disk_errors::disk_failed(&error))?;
         }
         // A root of its own, also where the home folder is in a repository.
         for (path, bytes) in [
@@ -42,7 +42,7 @@ pub fn is_told(context: &Context, command: &str) -> Result<(), String> {
             (&Places::calrc_in(folder), b"{}"),
         ] {
             let written = context.disk.replace(path, bytes, 0o644);
-            written.map_err(|error| open_ledger::disk_failed(&error))?;
+            written.map_err(|error| disk_errors::disk_failed(&error))?;
         }
         Ok(json!({"session_id": "callosum-doctor", "cwd": folder, "source": "startup"}))
     })?;

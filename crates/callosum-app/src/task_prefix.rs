@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use callosum_ledger::{AuditQuery, AuditReader, InvalidTaskId, Reader, TaskId};
 
 use crate::context::Context;
-use crate::{CommandError, Exit, open_ledger};
+use crate::{CommandError, Exit, ledger_errors};
 
 /// Most ids that are listed for an ambiguous prefix.
 const MOST_LISTED: usize = 10;
@@ -18,7 +18,7 @@ pub fn entry_id(reader: &Reader, text: &str) -> Result<TaskId, CommandError> {
         return Ok(id);
     }
     let ids = reader.ids_with_prefix(text, MOST_LISTED + 1);
-    let ids = ids.map_err(|error| open_ledger::unreadable(&error))?;
+    let ids = ids.map_err(|error| ledger_errors::unreadable(&error))?;
     only(
         text,
         ids,

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::CommandError;
 use crate::context::Context;
-use crate::open_ledger::disk_failed;
+use crate::disk_errors::disk_failed;
 
 /// The format that this version writes; another one is as good as none.
 const FORMAT: u32 = 1;

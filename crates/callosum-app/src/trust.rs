@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::context::Context;
-use crate::{CommandError, open_ledger};
+use crate::{CommandError, disk_errors};
 
 /// The name under which the settings of `.calrc` are trusted, all of them at once.
 pub const CALRC: &str = ".calrc";
@@ -58,6 +58,6 @@ pub struct WaitingSetting {
 /// Whether there is a journal.
 pub fn is_begun(context: &Context, paths: &LedgerPaths) -> Result<bool, CommandError> {
     let listed = context.disk.list_dir(&paths.audit);
-    let listed = listed.map_err(|error| open_ledger::disk_failed(&error))?;
+    let listed = listed.map_err(|error| disk_errors::disk_failed(&error))?;
     Ok(!listed.is_empty())
 }

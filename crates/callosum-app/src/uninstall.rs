@@ -14,7 +14,7 @@ use crate::context::Context;
 use crate::init::by_folder;
 use crate::instructions::InstructionsOutput;
 use crate::state_inventory::{Group, GroupOutput, Inventory};
-use crate::{CommandError, client_settings, open_ledger, session};
+use crate::{CommandError, client_settings, disk_errors, session};
 
 /// `callosum uninstall --json`.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -73,7 +73,7 @@ pub fn outputs_of<'g>(groups: impl Iterator<Item = &'g Group>) -> Vec<GroupOutpu
 
 /// Removes the project's state, in its tree and on the machine.
 pub fn purge(context: &Context, inventory: &Inventory) -> Result<(), CommandError> {
-    let failed = |error: DiskError| open_ledger::disk_failed(&error);
+    let failed = |error: DiskError| disk_errors::disk_failed(&error);
     let has = |what: &str| inventory.tree.iter().any(|group| group.what == what);
     let paths = context.ledger_paths();
     // No process writes to what is being removed.
@@ -81,8 +81,8 @@ pub fn purge(context: &Context, inventory: &Inventory) -> Result<(), CommandErro
     let ledger = is_there.then(|| ExclusiveLedger::acquire(&context.disk, &paths));
     let ledger = ledger
         .transpose()
-        .map_err(|error| open_ledger::unlocked(&error))?;
-    let zones = session::zones(context);
+        .map_err(|error| disk_errors::unlocked(&error))?;
+    let zones = context.zones();
     let session = session::session(context, &zones, Agent::default());
     let held = has("session files").then(|| session.hold());
     let held = held.transpose().map_err(|error| session::explain(&error))?;
@@ -124,7 +124,7 @@ pub fn forget_gate(
     };
     registrar
         .forget_gate(&own)
-        .map_err(|error| open_ledger::disk_failed(&error))
+        .map_err(|error| disk_errors::disk_failed(&error))
 }
 
 /// Reports the files below .claude/.

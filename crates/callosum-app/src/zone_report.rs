@@ -25,7 +25,7 @@ pub fn lay(
     clients: &[&str],
     doing: ApplyMode,
 ) -> Result<Vec<Surveyed>, CommandError> {
-    let zones = session::zones(context);
+    let zones = context.zones();
     let session = session::session(context, &zones, Agent::default());
     if doing == ApplyMode::Tell {
         return survey(&session, clients).map_err(|error| session::explain(&error));

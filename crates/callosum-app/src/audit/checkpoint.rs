@@ -53,7 +53,8 @@ impl CheckpointOutput {
             let what = "nothing to sign";
             return Err(CommandError::new(Exit::No, what).hint("callosum init"));
         };
-        let key = auto_checkpoint::of(context)
+        let key = context
+            .trust_store()
             .verifier(&context.disk)
             .map_err(|error| auto_checkpoint::unmade(&error))?;
         Ok(Self {

@@ -7,7 +7,7 @@ use callosum_host::process;
 use callosum_host::process::{Ending, Launch, Limits, git};
 
 use crate::context::Context;
-use crate::{CommandError, Exit, auto_checkpoint, open_ledger};
+use crate::{CommandError, Exit, disk_errors};
 
 /// The ref that names them.
 const REF: &str = "refs/callosum/checkpoints";
@@ -17,8 +17,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Writes all checkpoints as one object, and has the ref name it. The object's name.
 pub fn keep(context: &Context) -> Result<String, CommandError> {
-    let notes = context.disk.read(&auto_checkpoint::of(context).path());
-    let notes = notes.map_err(|error| open_ledger::disk_failed(&error))?;
+    let notes = context.disk.read(&context.trust_store().path());
+    let notes = notes.map_err(|error| disk_errors::disk_failed(&error))?;
     let object = ask(context, &["hash-object", "-w", "--stdin"], notes)?;
     let object = object.trim().to_owned();
     ask(context, &["update-ref", REF, &object], Vec::new())?;

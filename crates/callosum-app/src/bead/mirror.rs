@@ -11,7 +11,7 @@ use crate::bead::diff::ForkOutput;
 use crate::bead::{nobody, unchanged, uncreated};
 use crate::beads_cli::{Bd, BdError, Issue};
 use crate::context::Context;
-use crate::session::{session, zones};
+use crate::session::session;
 use crate::{CommandError, Exit};
 
 fn bd(context: &Context) -> Option<Bd<'_>> {
@@ -88,7 +88,7 @@ pub fn known(context: &Context, id: &BeadId) -> Option<Issue> {
 /// Makes our own file of a bead that `bd` alone has, before something is written into it: decisions and
 /// hand-offs stand in ours. Nothing where there is a file, or `bd` does not know it either.
 pub fn adopt(context: &Context, held: &LockedSession<'_>, id: &BeadId) -> Result<(), CommandError> {
-    let zones = zones(context);
+    let zones = context.zones();
     let session = session(context, &zones, nobody());
     if !matches!(session.bead(id), Err(SessionError::NoBead { .. })) {
         return Ok(());

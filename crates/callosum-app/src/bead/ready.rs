@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::CommandError;
 use crate::context::Context;
-use crate::session::{explain, zones};
+use crate::session::explain;
 
 /// `callosum bead ready --json`.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -47,7 +47,7 @@ pub fn line(id: &str, priority: i64, status: &str, title: &str) -> String {
 
 /// Lists every bead, and reports the ones that could not be parsed.
 pub fn listing(context: &Context) -> Result<Listing, CommandError> {
-    let zones = zones(context);
+    let zones = context.zones();
     let beads = Beads {
         disk: &context.disk,
         zones: &zones,

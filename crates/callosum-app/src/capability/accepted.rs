@@ -15,7 +15,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
-use crate::open_ledger::disk_failed;
+use crate::disk_errors::disk_failed;
 use crate::{CommandError, Exit};
 
 /// The version of the file.

@@ -19,7 +19,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
-use crate::open_ledger::disk_failed;
+use crate::disk_errors::disk_failed;
 use crate::{CommandError, Exit};
 
 /// The version of the file.

@@ -23,7 +23,7 @@ use crate::delegate::output::{DelegateOutput, NamedOutput, TasksOutput};
 use crate::delegate::run_store::{Runs, Ticket};
 use crate::json_error::ErrorOutput;
 use crate::time_span::{milliseconds, span_text};
-use crate::{CommandError, Exit, auto_checkpoint, open_ledger};
+use crate::{CommandError, Exit, auto_checkpoint, disk_errors};
 
 /// Characters of a prompt that a ticket shows at most.
 const LONGEST_PROMPT: usize = 120;
@@ -54,7 +54,7 @@ pub fn detach(context: &Context, options: &DelegateOptions) -> Result<String, Co
         .project
         .homes
         .create_machine(&context.disk)
-        .map_err(|error| open_ledger::disk_failed(&error))?;
+        .map_err(|error| disk_errors::disk_failed(&error))?;
     let runs = Runs::new(context);
     // What cannot be cleared away hinders nothing.
     if let Err(error) = runs.remove_old() {

@@ -38,7 +38,9 @@ use crate::delegate::options::DelegateOptions;
 use crate::delegate::progress::Shown;
 use crate::delegate::submission::Asking;
 use crate::executor_pool::Roster;
-use crate::{CommandError, Exit, auto_checkpoint, open_ledger, shell_word};
+use crate::{
+    CommandError, Exit, auto_checkpoint, disk_errors, ledger_errors, open_ledger, shell_word,
+};
 
 /// Reason of an executor that a run found to be inactive.
 pub const UNWELL: &str = "it did not pass its health check";
@@ -127,7 +129,7 @@ pub fn delegate(context: &Context, options: &DelegateOptions) -> Result<Report, 
         open_ledger::compress_archives(context);
     }
     if let Some(error) = ledger.not_rotated() {
-        let why = open_ledger::unwritten(&error).one_line();
+        let why = ledger_errors::unwritten(&error).one_line();
         let what = format!("the ledger has reached its maximum size but was not archived: {why}");
         context.report.warn(&what, Some("callosum doctor"));
     }
@@ -137,7 +139,7 @@ pub fn delegate(context: &Context, options: &DelegateOptions) -> Result<Report, 
     }
     if let Some(error) = &report.unrecorded {
         context.report.warn(
-            &open_ledger::unwritten(error).one_line(),
+            &ledger_errors::unwritten(error).one_line(),
             Some("callosum audit verify"),
         );
     }
@@ -218,7 +220,7 @@ pub fn budget(context: &Context, options: &DelegateOptions) -> Result<Budget, Co
         .project
         .homes
         .create_machine(&context.disk)
-        .map_err(|error| open_ledger::disk_failed(&error))?;
+        .map_err(|error| disk_errors::disk_failed(&error))?;
     Budget::begin(
         context.disk.clone(),
         context.project.homes.machine.join("budgets"),

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::context::Context;
-use crate::{CommandError, Exit, open_ledger};
+use crate::{CommandError, Exit, disk_errors};
 
 /// Time that a run may take until its process holds the lock, before it counts as killed.
 const BEGINS_WITHIN: Duration = Duration::from_secs(30);
@@ -294,7 +294,7 @@ fn unknown(run: &str) -> CommandError {
 }
 
 fn failed(error: callosum_host::DiskError) -> CommandError {
-    open_ledger::disk_failed(&error)
+    disk_errors::disk_failed(&error)
 }
 
 /// The state that a result implies: the state of its worst task.

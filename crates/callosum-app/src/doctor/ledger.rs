@@ -8,7 +8,7 @@ use callosum_ledger::{Ledger, LedgerVersion, OpenError, verify_within};
 use crate::context::Context;
 use crate::doctor::{Checks, Outcome};
 use crate::verify::{is_of_signed, of_others};
-use crate::{CommandError, Exit, auto_checkpoint, many, open_ledger};
+use crate::{CommandError, Exit, auto_checkpoint, ledger_errors, many, open_ledger};
 
 /// Checks the ledger and its journal.
 pub fn check(context: &Context, checks: &mut Checks) {
@@ -46,7 +46,7 @@ pub fn check(context: &Context, checks: &mut Checks) {
             error.hint_text(),
         );
     }
-    let witness = auto_checkpoint::of(context);
+    let witness = context.trust_store();
     let scope = Scope {
         archives: true,
         witness: kept.is_ok().then_some(&witness),
@@ -117,7 +117,7 @@ fn check_writing_ledger(context: &Context, checks: &mut Checks) -> ControlFlow<(
         );
         return ControlFlow::Break(());
     }
-    let found = open_ledger::unopened(&error).one_line();
+    let found = ledger_errors::unopened(&error).one_line();
     let hint = Some("callosum ledger verify");
     checks.add("ledger", Outcome::Failed, found, hint);
     // What is wrong with the files themselves is found by verifying them.

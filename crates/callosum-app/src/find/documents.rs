@@ -18,7 +18,7 @@ use callosum_session::{Session, Zones};
 use crate::context::Context;
 use crate::many;
 use crate::report::Progress;
-use crate::session::{agent, session, zones};
+use crate::session::{agent, session};
 
 /// The collection of the ledger's answers.
 const LEDGER: &str = "ledger";
@@ -42,7 +42,7 @@ const BEADS: &str = "bead";
 pub fn update(context: &Context, index: &mut Index, progress: &Progress) -> Result<(), IndexError> {
     update_answers(context, index, progress)?;
     progress.now("reading notes and beads".to_owned());
-    let zones = zones(context);
+    let zones = context.zones();
     let Ok(agent) = agent(callosum_session::trajectory::DEFAULT_AGENT) else {
         return Ok(());
     };

@@ -10,7 +10,7 @@ use callosum_intent::graph::IntentId;
 
 use super::trail::{GoalRecord, Trail, record};
 use crate::context::Context;
-use crate::{CommandError, Exit, open_ledger};
+use crate::{CommandError, Exit, disk_errors};
 
 /// A lent intent. Without [`returned`](Loan::returned) it counts as lent to a process that died.
 pub struct Loan {
@@ -30,7 +30,7 @@ impl Loan {
         holder: &str,
         run: &str,
     ) -> Result<Self, CommandError> {
-        let failed = |error| open_ledger::disk_failed(&error);
+        let failed = |error| disk_errors::disk_failed(&error);
         let (disk, homes) = (&context.disk, &context.project.homes);
         let folder = homes.plan_locks(context.state());
         homes.create_machine(disk).map_err(failed)?;

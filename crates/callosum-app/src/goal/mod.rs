@@ -10,6 +10,7 @@
 pub mod budget;
 pub mod loan;
 mod output;
+mod participants;
 pub mod plan_folder;
 pub mod proposal;
 mod readable;
@@ -28,6 +29,7 @@ use callosum_plan::{Key, Value};
 use callosum_plan_run::run::RunId;
 
 pub use self::output::{DoOutput, VoteOutput};
+pub use self::participants::Wanted;
 pub use self::readable::readable;
 use self::reuse::{Lookup, PlanKey};
 pub use self::target::{Delegation, DelegationOutput, PastOutput};
@@ -35,7 +37,6 @@ pub use self::verdict::{Verdict, Vote};
 
 use crate::context::Context;
 use crate::executor_pool::Roster;
-use crate::model::with_defaults;
 use crate::plan::provider::model;
 use crate::{CommandError, Exit, capability};
 
@@ -63,17 +64,6 @@ pub struct Deliberation {
     named_reviewers: Vec<String>,
     /// Whether the plan is not reviewed.
     is_unreviewed: bool,
-}
-
-/// The participants that a person asks for.
-#[derive(Clone, Debug, Default)]
-pub struct Wanted {
-    /// Models that propose a plan.
-    pub planners: Vec<String>,
-    /// Models that review it.
-    pub reviewers: Vec<String>,
-    /// Whether the plan is not reviewed.
-    pub is_unreviewed: bool,
 }
 
 /// A plan that can run.
@@ -114,7 +104,7 @@ impl Deliberation {
         wanted: &Wanted,
         delegation: &Delegation,
     ) -> Result<Option<Self>, CommandError> {
-        let wanted = &with_defaults(context, wanted)?;
+        let wanted = &wanted.with_defaults(context)?;
         let ready = model::models(context)?;
         let planners = match wanted.planners.as_slice() {
             [] => match delegation.model(context) {

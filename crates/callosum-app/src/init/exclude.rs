@@ -5,7 +5,7 @@ use callosum_host::DiskError;
 use callosum_host::disk::{EntryKind, FileStat};
 
 use crate::context::Context;
-use crate::{CommandError, open_ledger};
+use crate::{CommandError, disk_errors};
 
 /// Names of a ledger's state in a project's root, as `.git/info/exclude` has them.
 pub const LEDGER: [&str; 10] = [
@@ -28,7 +28,7 @@ pub fn exclude(context: &Context, names: &[String]) -> Result<Option<Vec<String>
     let found = context
         .disk
         .stat(&git)
-        .map_err(|error| open_ledger::disk_failed(&error))?;
+        .map_err(|error| disk_errors::disk_failed(&error))?;
     if !found.is_some_and(is_folder) {
         return Ok(None);
     }
@@ -36,12 +36,12 @@ pub fn exclude(context: &Context, names: &[String]) -> Result<Option<Vec<String>
     context
         .disk
         .create_dir_all(&info)
-        .map_err(|error| open_ledger::disk_failed(&error))?;
+        .map_err(|error| disk_errors::disk_failed(&error))?;
     let path = info.join("exclude");
     let there = context
         .disk
         .read_if_there(&path)
-        .map_err(|error| open_ledger::disk_failed(&error))?;
+        .map_err(|error| disk_errors::disk_failed(&error))?;
     let mut text = String::from_utf8_lossy(&there.unwrap_or_default()).into_owned();
     let missing: Vec<String> = names
         .iter()
@@ -58,11 +58,11 @@ pub fn exclude(context: &Context, names: &[String]) -> Result<Option<Vec<String>
         text.push_str(name);
         text.push('\n');
     }
-    record(context, &missing).map_err(|error| open_ledger::disk_failed(&error))?;
+    record(context, &missing).map_err(|error| disk_errors::disk_failed(&error))?;
     context
         .disk
         .replace(&path, text.as_bytes(), 0o644)
-        .map_err(|error| open_ledger::disk_failed(&error))?;
+        .map_err(|error| disk_errors::disk_failed(&error))?;
     Ok(Some(missing))
 }
 

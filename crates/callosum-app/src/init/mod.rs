@@ -23,7 +23,7 @@ use crate::context::Context;
 use crate::init::render::LeftOutOutput;
 use crate::instructions::InstructionsOutput;
 use crate::zone_report::ZoneOutput;
-use crate::{CommandError, config_errors, many, open_ledger};
+use crate::{CommandError, config_errors, disk_errors, ledger_errors, many};
 
 /// Free space under which `init` warns (REQ-DEP-004).
 pub const ROOM_NEEDED: u64 = 500 * 1024 * 1024;
@@ -130,7 +130,7 @@ pub fn create_files(context: &Context) -> Result<Created, CommandError> {
         moving::prepare(context)?;
     }
     let creation = Ledger::create(&context.disk, &context.ledger_paths(), &context.clock)
-        .map_err(|error| open_ledger::uncreated(&error))?;
+        .map_err(|error| ledger_errors::uncreated(&error))?;
     let mut paths = creation.created;
     let registry = context.project.places.registry.clone();
     if create(&context.disk, &registry, &Registry::initial().to_bytes())? {
@@ -157,7 +157,7 @@ pub fn create_files(context: &Context) -> Result<Created, CommandError> {
 
 fn create(disk: &Disk, path: &Path, bytes: &[u8]) -> Result<bool, CommandError> {
     disk.create(path, bytes, 0o644)
-        .map_err(|error| open_ledger::disk_failed(&error))
+        .map_err(|error| disk_errors::disk_failed(&error))
 }
 
 /// A path as seen from the root, folders with a slash as the ledger names them.

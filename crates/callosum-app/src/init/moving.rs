@@ -14,7 +14,7 @@ use callosum_ledger::locks::ExclusiveLedger;
 use callosum_session::trajectory::Agent;
 
 use crate::context::Context;
-use crate::{CommandError, Exit, open_ledger, session};
+use crate::{CommandError, Exit, disk_errors, session};
 
 /// The names of a ledger's state.
 pub const LEDGER: [&str; 9] = [
@@ -39,7 +39,7 @@ pub const LOCKS: &str = ".cal_lock";
 pub fn prepare(context: &Context) -> Result<(), CommandError> {
     let (disk, root) = (&context.disk, context.state());
     let homes = &context.project.homes;
-    let failed = |error: DiskError| open_ledger::disk_failed(&error);
+    let failed = |error: DiskError| disk_errors::disk_failed(&error);
     let now = StatePlace::find(disk, homes, root).map_err(failed)?;
     if now.is_in_tree {
         let what = "another process initialized the project meanwhile";
@@ -54,7 +54,7 @@ pub fn prepare(context: &Context) -> Result<(), CommandError> {
 pub fn ledger(context: &Context) -> Result<u64, CommandError> {
     let (disk, root) = (&context.disk, context.state());
     let folder = context.project.homes.project(root);
-    let failed = |error: DiskError| open_ledger::disk_failed(&error);
+    let failed = |error: DiskError| disk_errors::disk_failed(&error);
     let is_moving = disk.exists(&folder.join(MOVING)).map_err(failed)?;
     let is_there = has_any(disk, &folder, &LEDGER).map_err(failed)?;
     // State in the tree is the project's own: the machine's state of it is not merged into it.
@@ -65,7 +65,7 @@ pub fn ledger(context: &Context) -> Result<u64, CommandError> {
     disk.create_dir_all(&folder.join(LOCKS)).map_err(failed)?;
     let paths = LedgerPaths::in_root(&folder);
     let held =
-        ExclusiveLedger::acquire(disk, &paths).map_err(|error| open_ledger::unlocked(&error))?;
+        ExclusiveLedger::acquire(disk, &paths).map_err(|error| disk_errors::unlocked(&error))?;
     let moved = move_ledger(disk, &folder, root).map_err(failed)?;
     drop(held);
     Ok(moved)
@@ -91,12 +91,12 @@ fn move_ledger(disk: &Disk, folder: &Path, root: &Path) -> Result<u64, DiskError
 pub fn sessions(context: &Context) -> Result<u64, CommandError> {
     let (disk, root) = (&context.disk, context.state());
     let folder = context.project.homes.project(root);
-    let failed = |error: DiskError| open_ledger::disk_failed(&error);
+    let failed = |error: DiskError| disk_errors::disk_failed(&error);
     let is_there = has_any(disk, &folder, &SESSIONS).map_err(failed)?;
     if context.sessions() != folder || !is_there {
         return Ok(0);
     }
-    let zones = session::zones(context);
+    let zones = context.zones();
     let held = session::session(context, &zones, Agent::default())
         .hold()
         .map_err(|error| session::explain(&error))?;

@@ -21,7 +21,7 @@ use crate::init::moving::{
     LEDGER, LOCKS, SESSIONS, close_lock, copied, give_lock_back, has_any, remove,
 };
 use crate::state_inventory::Group;
-use crate::{CommandError, Exit, open_ledger, session, state_inventory};
+use crate::{CommandError, Exit, disk_errors, session, state_inventory};
 
 /// The file in the machine's folder that marks its state as copies: a move out of the tree has begun.
 const COPYING: &str = ".moving-out";
@@ -43,7 +43,7 @@ pub fn check_place(context: &Context) -> Result<(), CommandError> {
 pub fn check_ledger(context: &Context) -> Result<(), CommandError> {
     let (disk, root) = (&context.disk, context.state());
     let folder = context.project.homes.project(root);
-    let failed = |error: DiskError| open_ledger::disk_failed(&error);
+    let failed = |error: DiskError| disk_errors::disk_failed(&error);
     if disk.exists(&folder.join(MOVING)).map_err(failed)?
         || !is_initialized(disk, root).map_err(failed)?
     {
@@ -76,7 +76,7 @@ pub fn ledger(context: &Context) -> Result<u64, CommandError> {
     let (disk, root) = (&context.disk, context.state());
     let homes = &context.project.homes;
     let folder = homes.project(root);
-    let failed = |error: DiskError| open_ledger::disk_failed(&error);
+    let failed = |error: DiskError| disk_errors::disk_failed(&error);
     let step = MoveOut::of_ledger(disk, root, &folder);
     let is_moving = disk.exists(&folder.join(MOVING)).map_err(failed)?;
     if !is_moving && !is_initialized(disk, root).map_err(failed)? {
@@ -89,7 +89,7 @@ pub fn ledger(context: &Context) -> Result<u64, CommandError> {
     let place = if is_moving { &folder } else { root };
     let paths = LedgerPaths::in_root(place);
     let held =
-        ExclusiveLedger::acquire(disk, &paths).map_err(|error| open_ledger::unlocked(&error))?;
+        ExclusiveLedger::acquire(disk, &paths).map_err(|error| disk_errors::unlocked(&error))?;
     let moved = move_ledger(&step, is_moving).map_err(failed)?;
     drop(held);
     give_lock_back(disk, root).map_err(failed)?;
@@ -127,7 +127,7 @@ fn files_of_ledger(disk: &Disk, root: &Path) -> Result<Group, DiskError> {
 pub fn sessions_stay(context: &Context) -> Result<Option<String>, CommandError> {
     let disk = &context.disk;
     let folder = context.project.homes.project(context.state());
-    let failed = |error: DiskError| open_ledger::disk_failed(&error);
+    let failed = |error: DiskError| disk_errors::disk_failed(&error);
     let root = context.sessions();
     if root == folder {
         return Ok(None);
@@ -139,7 +139,7 @@ pub fn sessions_stay(context: &Context) -> Result<Option<String>, CommandError> 
     if context.project.roots.commit_sessions(disk) {
         return Ok(Some("they are committed".to_owned()));
     }
-    let zones = session::zones(context);
+    let zones = context.zones();
     let notes = zones.notes();
     let is_beside_notes = |path: &Path| notes.parent().is_some_and(|state| path.starts_with(state));
     let mut foreign = group.foreign.iter();
@@ -160,7 +160,7 @@ pub fn sessions_stay(context: &Context) -> Result<Option<String>, CommandError> 
 pub fn sessions(context: &Context) -> Result<u64, CommandError> {
     let (disk, homes) = (&context.disk, &context.project.homes);
     let folder = homes.project(context.state());
-    let failed = |error: DiskError| open_ledger::disk_failed(&error);
+    let failed = |error: DiskError| disk_errors::disk_failed(&error);
     let is_moving = disk.exists(&folder.join(MOVING_SESSIONS)).map_err(failed)?;
     let root = if is_moving {
         context.state()
@@ -175,7 +175,7 @@ pub fn sessions(context: &Context) -> Result<u64, CommandError> {
     homes
         .create_project(disk, context.state())
         .map_err(failed)?;
-    let zones = session::zones(context);
+    let zones = context.zones();
     let held = session::session(context, &zones, Agent::default())
         .hold()
         .map_err(|error| session::explain(&error))?;

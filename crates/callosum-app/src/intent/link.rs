@@ -17,7 +17,7 @@ use super::{change, journal};
 use crate::bead::mirror;
 use crate::context::Context;
 use crate::mesh::open;
-use crate::session::{explain, zones};
+use crate::session::explain;
 use crate::{CommandError, Exit};
 
 /// The state of a task or bead that no longer exists.
@@ -238,7 +238,7 @@ fn tasks_of(
 
 /// Reads the beads of the project, and from `bd` those of `wanted` that have no file here.
 fn beads_of(context: &Context, wanted: &[&str]) -> Result<Items, CommandError> {
-    let zones = zones(context);
+    let zones = context.zones();
     let beads = Beads {
         disk: &context.disk,
         zones: &zones,

@@ -2,7 +2,7 @@
 
 use callosum_ledger::{OpenError, PastError};
 
-use crate::{CommandError, Exit, open_ledger};
+use crate::{CommandError, Exit, disk_errors};
 
 /// Explains why an earlier state cannot be shown.
 pub fn explain(error: &PastError) -> CommandError {
@@ -17,7 +17,7 @@ pub fn explain(error: &PastError) -> CommandError {
     let explained = CommandError::because(exit, "cannot rebuild the ledger at that time", error)
         .coded(error.code());
     if is_of_disk {
-        return open_ledger::with_disk_hint(explained, error);
+        return disk_errors::with_disk_hint(explained, error);
     }
     let hint = match error {
         PastError::NotYet { .. } => "see when the journal begins: callosum audit query --limit 1",

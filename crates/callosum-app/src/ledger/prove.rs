@@ -2,13 +2,13 @@
 
 use callosum_ledger::proof::ProveError;
 
-use crate::{CommandError, Exit, auto_checkpoint, open_ledger};
+use crate::{CommandError, Exit, auto_checkpoint, disk_errors};
 
 /// Explains why there is no proof.
 pub fn unproved(error: &ProveError) -> CommandError {
     let explained = |exit| CommandError::because(exit, "cannot prove the entry", error);
     match error {
-        ProveError::Disk(error) => open_ledger::disk_failed(error),
+        ProveError::Disk(error) => disk_errors::disk_failed(error),
         ProveError::Key(error) => auto_checkpoint::unkeyed(error),
         ProveError::Lock(_) => explained(Exit::Environment),
         ProveError::NoEntry { .. } => explained(Exit::No).hint("callosum ledger query"),

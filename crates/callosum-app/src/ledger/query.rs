@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::context::Context;
 use crate::ledger::filter::Filter;
 use crate::ledger::show;
-use crate::{CommandError, open_ledger, task_prefix};
+use crate::{CommandError, ledger_errors, open_ledger, task_prefix};
 
 /// `callosum ledger query --json`.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -28,7 +28,7 @@ pub fn entries(
     let query = filter.query(&context.clock, Some(limit))?;
     open_ledger::reader(context)?
         .query(&query)
-        .map_err(|error| open_ledger::unreadable(&error))
+        .map_err(|error| ledger_errors::unreadable(&error))
 }
 
 /// The entry of a task, wherever it is.

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::context::Context;
-use crate::{CommandError, Exit, open_ledger};
+use crate::{CommandError, Exit, disk_errors, ledger_errors};
 
 /// `callosum ledger recover --json`.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -42,7 +42,7 @@ pub fn refuse_what_is_no_file(context: &Context, file: &Path) -> Result<(), Comm
     let found = context.disk.canonicalize(file).ok();
     let stat = found.map(|path| context.disk.stat(&path)).transpose();
     let stat = stat
-        .map_err(|error| open_ledger::disk_failed(&error))?
+        .map_err(|error| disk_errors::disk_failed(&error))?
         .flatten();
     match stat.map(|stat| stat.kind) {
         Some(EntryKind::File) => Ok(()),
@@ -62,13 +62,13 @@ pub fn explain(error: &RecoverError) -> CommandError {
     let explained = CommandError::because(Exit::No, what, error).coded(error.code());
     match error {
         RecoverError::Open(error) => match error.code() {
-            Some(ErrorCode::ChecksumMismatch) => open_ledger::unopened(error).hint(
+            Some(ErrorCode::ChecksumMismatch) => ledger_errors::unopened(error).hint(
                 "check that the ledger itself is sound: callosum ledger verify; then: callosum ledger \
                  recover --new-journal",
             ),
-            _ => open_ledger::unopened(error),
+            _ => ledger_errors::unopened(error),
         },
-        RecoverError::Archive(error) => open_ledger::unreadable(error),
+        RecoverError::Archive(error) => ledger_errors::unreadable(error),
         RecoverError::Itself { .. } => no_backup(error.to_string()),
         RecoverError::Backup { source, .. } if is_no_ledger(source) => {
             CommandError::because(Exit::Usage, what, error)

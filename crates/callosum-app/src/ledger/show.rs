@@ -6,7 +6,7 @@ use callosum_json::Checksum;
 use callosum_ledger::{AuditQuery, AuditReader, Entry, Event, LocatedEntry, Reader, TaskId};
 
 use crate::context::Context;
-use crate::{CommandError, Exit, open_ledger};
+use crate::{CommandError, Exit, ledger_errors};
 
 /// The hash of the answer that an entry's summary is the short form of.
 pub fn kept_with(entry: &Entry) -> Option<Checksum> {
@@ -48,7 +48,7 @@ pub fn find(
 ) -> Result<LocatedEntry, CommandError> {
     let found = reader
         .find(task)
-        .map_err(|error| open_ledger::unreadable(&error))?;
+        .map_err(|error| ledger_errors::unreadable(&error))?;
     if let Some(found) = found {
         return Ok(found);
     }

@@ -21,7 +21,7 @@ use serde::Serialize;
 
 use crate::context::Context;
 use crate::mesh::open;
-use crate::{CommandError, Exit, open_ledger};
+use crate::{CommandError, Exit, disk_errors};
 
 /// Longest wait for another process that changes conflicts.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -125,10 +125,10 @@ pub fn listed(context: &Context, all: bool) -> Result<ConflictsOutput, CommandEr
     let store = store_of(context);
     let mut found = store
         .open()
-        .map_err(|error| open_ledger::disk_failed(&error))?;
+        .map_err(|error| disk_errors::disk_failed(&error))?;
     if all {
         let resolved = store.resolved();
-        found.extend(resolved.map_err(|error| open_ledger::disk_failed(&error))?);
+        found.extend(resolved.map_err(|error| disk_errors::disk_failed(&error))?);
         found.sort_by_key(|conflict| conflict.opened_at);
     }
     let conflicts = found.iter().map(|conflict| {
@@ -231,7 +231,7 @@ pub fn resolve(
     if let Some(bytes) = bytes {
         if let Some(disk) = &versions.disk {
             let kept = store.keep_replaced(&conflict, disk);
-            kept.map_err(|error| open_ledger::disk_failed(&error))?;
+            kept.map_err(|error| disk_errors::disk_failed(&error))?;
             has_replaced = true;
         }
         write(context, &conflict, versions.disk.as_deref(), bytes)?;
@@ -253,7 +253,7 @@ pub fn resolve(
         resolved.side_mut(place).notice = None;
     }
     let done = store.resolve(&resolved);
-    done.map_err(|error| open_ledger::disk_failed(&error))?;
+    done.map_err(|error| disk_errors::disk_failed(&error))?;
     conflict = resolved;
     report(context, voice, &conflict)?;
     let versions = Versions::read(context, &store, &conflict)?;
@@ -316,7 +316,7 @@ fn write(
 ) -> Result<(), CommandError> {
     let disk = &context.disk;
     let path = Path::new(&conflict.path);
-    let failed = |error| open_ledger::disk_failed(&error);
+    let failed = |error| disk_errors::disk_failed(&error);
     let found = disk.stat(path).map_err(failed)?;
     if found.is_some_and(|found| found.kind != EntryKind::File) {
         let what = format!("{} is not a regular file", on_one_line(&conflict.path));
@@ -352,7 +352,7 @@ impl Versions {
         store: &ConflictStore,
         conflict: &Conflict,
     ) -> Result<Self, CommandError> {
-        let failed = |error| open_ledger::disk_failed(&error);
+        let failed = |error| disk_errors::disk_failed(&error);
         let path = Path::new(&conflict.path);
         let is_file = context.disk.stat(path).map_err(failed)?;
         let is_file = is_file.is_some_and(|found| found.kind == EntryKind::File);
@@ -396,10 +396,10 @@ fn failed(error: &StoreError) -> CommandError {
 fn named(store: &ConflictStore, id: &str, is_any: bool) -> Result<Conflict, CommandError> {
     let mut found = store
         .open()
-        .map_err(|error| open_ledger::disk_failed(&error))?;
+        .map_err(|error| disk_errors::disk_failed(&error))?;
     let resolved = store
         .resolved()
-        .map_err(|error| open_ledger::disk_failed(&error))?;
+        .map_err(|error| disk_errors::disk_failed(&error))?;
     let matches = |conflict: &Conflict| !id.is_empty() && conflict.id.starts_with(id);
     if !is_any && let Some(conflict) = resolved.iter().find(|conflict| conflict.id == id) {
         let what = format!("conflict {} is resolved already", conflict.id);

@@ -14,9 +14,9 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::CommandError;
 use crate::context::Context;
 use crate::mesh::open;
-use crate::{CommandError, session};
 
 /// `callosum mesh digest --json`.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -95,7 +95,7 @@ pub fn beside(
 pub fn project(context: &Context, agent: &AgentName, since: Option<Timestamp>) -> Vec<Source> {
     let session = Session {
         disk: &context.disk,
-        zones: &session::zones(context),
+        zones: &context.zones(),
         clock: &context.clock,
         agent: Agent::default(),
     };

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::context::Context;
 use crate::mesh::open;
-use crate::{CommandError, Exit, open_ledger};
+use crate::{CommandError, Exit, disk_errors};
 
 /// The key of the bridge file with the accounts (Seed CALC §4, layer 3).
 pub const ACCOUNTS: &str = "account_state";
@@ -138,7 +138,7 @@ pub fn why(found: &Classification) -> Option<String> {
 pub fn init(context: &Context) -> Result<(), CommandError> {
     let path = &context.project.homes.user_config;
     let bytes = context.disk.read_if_there(path);
-    let bytes = bytes.map_err(|error| open_ledger::disk_failed(&error))?;
+    let bytes = bytes.map_err(|error| disk_errors::disk_failed(&error))?;
     let text = String::from_utf8_lossy(bytes.as_deref().unwrap_or_default());
     let before = MeshSettings::of_file(path, bytes.as_deref());
     let before = before.map_err(|error| open::unusable(&error))?;
@@ -159,7 +159,7 @@ pub fn init(context: &Context) -> Result<(), CommandError> {
     let folder = path.parent().unwrap_or(path);
     let done = context.disk.create_dir_all(folder);
     done.and_then(|_| context.disk.replace(path, written.as_bytes(), mode))
-        .map_err(|error| open_ledger::disk_failed(&error))?;
+        .map_err(|error| disk_errors::disk_failed(&error))?;
     context.report.say(&format!(
         "wrote nine categories and three roles to {}",
         path.display()

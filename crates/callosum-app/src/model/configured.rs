@@ -1,12 +1,11 @@
-//! [`ConfiguredModels`]: the models of the user's configuration, opened when they are asked.
+//! The models of the user's configuration, opened when they are asked.
 //!
 //! A model on a server is asked like an executor of the registry: by a confined process that gets the prompt alone.
 //! Start with [`provider`]. A token is read when the model is asked, and only that process gets it.
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use callosum_config::{Environment, ModelKind, ModelSetting, ModelSettings, TokenPlace};
 use callosum_executor::registry::{Executor, Status};
@@ -25,16 +24,6 @@ const LONGEST_SCRIPT: u64 = 16 << 20;
 
 /// Longest file of a token, in bytes.
 const LONGEST_TOKEN: u64 = 4096;
-
-/// The configured models of one process: settings, scripts, and the server of the model file.
-#[derive(Debug, Default)]
-pub struct ConfiguredModels {
-    settings: OnceLock<ModelSettings>,
-    /// Scripts keep which replies they gave.
-    scripts: Mutex<BTreeMap<String, Arc<ScriptedModel>>>,
-    /// The server of the model file. It ends with the last context of the process.
-    llama: OnceLock<Arc<LlamaServer>>,
-}
 
 /// Returns what the user's configuration says of models. Costs one read of the file per process.
 pub fn settings(context: &Context) -> Result<&ModelSettings, CommandError> {

@@ -1,10 +1,10 @@
 //! `callosum model`: the models that can be asked, and whether they answer.
 //!
 //! A model is one of the user's configuration (`configured`), an executor that takes tasks, or `echo`, which is built
-//! in. Start with [`registry`]. `participants` chooses those of `callosum do`, and `serve` answers for the daemon.
+//! in. Start with [`registry`]. `serve` answers for the daemon.
 
+mod cache;
 pub mod configured;
-mod participants;
 mod serve;
 
 use std::sync::Arc;
@@ -19,9 +19,8 @@ use callosum_model::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
-pub use self::configured::ConfiguredModels;
+pub use self::cache::ModelCache;
 pub(crate) use self::configured::manifests;
-pub(crate) use self::participants::with_defaults;
 pub use self::serve::serving;
 
 use crate::context::Context;

@@ -16,7 +16,7 @@ use crate::constitution::governance;
 use crate::context::Context;
 use crate::plan::lock::RunLock;
 use crate::plan::source::Source;
-use crate::{CommandError, Exit, capability, open_ledger};
+use crate::{CommandError, Exit, capability, ledger_errors};
 
 /// Most calls of one run that are made at once.
 pub const AT_ONCE: usize = 8;
@@ -103,7 +103,7 @@ pub fn tell(
         applied.map_err(CommandError::internal)?;
     }
     let recorded = taken.journal.tell(state.run(), &records);
-    recorded.map_err(|error| open_ledger::unwritten(&error))?;
+    recorded.map_err(|error| ledger_errors::unwritten(&error))?;
     taken.state = state;
     Ok(())
 }
@@ -130,7 +130,7 @@ pub fn grant(
 pub fn broken_off(run: &callosum_plan_run::run::RunId, error: &RunError) -> CommandError {
     let what = format!("the run {run} stopped early");
     match error {
-        RunError::Journal(error) => open_ledger::unwritten(error)
+        RunError::Journal(error) => ledger_errors::unwritten(error)
             .in_place(&what)
             .hint(format!("callosum plan resume {run}")),
         RunError::Divergence(_) => CommandError::because(Exit::No, what, error).hint(format!(

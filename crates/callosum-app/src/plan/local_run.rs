@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
 use crate::plan::cleanup;
-use crate::{CommandError, Exit, open_ledger, shell_word};
+use crate::{CommandError, Exit, disk_errors, shell_word};
 
 /// The format of the file.
 const FORMAT: u32 = 4;
@@ -105,7 +105,7 @@ impl LocalRun {
         source_sha256: Checksum,
         input_sha256: Checksum,
     ) -> Result<RunSecret, CommandError> {
-        let failed = |error| open_ledger::disk_failed(&error);
+        let failed = |error| disk_errors::disk_failed(&error);
         let secret = new_secret()?;
         let homes = &context.project.homes;
         homes.create_machine(&self.disk).map_err(failed)?;
@@ -175,7 +175,7 @@ impl LocalRun {
     /// Fails where a newer version keeps it, which alone may end it.
     pub fn refuse_newer(&self) -> Result<(), CommandError> {
         let bytes = self.disk.read_if_there(&self.file);
-        let bytes = bytes.map_err(|error| open_ledger::disk_failed(&error))?;
+        let bytes = bytes.map_err(|error| disk_errors::disk_failed(&error))?;
         self.refuse_newer_format(&bytes.unwrap_or_default())
     }
 
@@ -304,7 +304,7 @@ impl LocalRun {
     }
 
     fn read(&self) -> Result<StoredRun, CommandError> {
-        let failed = |error| open_ledger::disk_failed(&error);
+        let failed = |error| disk_errors::disk_failed(&error);
         if !self.disk.exists(&self.file).map_err(failed)? {
             let what = format!(
                 "the run {} was not started on this machine, or has ended here",
@@ -336,7 +336,7 @@ impl LocalRun {
         let mut bytes = serde_json::to_vec_pretty(kept).map_err(CommandError::internal)?;
         bytes.push(b'\n');
         let written = self.disk.replace(&self.file, &bytes, MODE);
-        written.map_err(|error| open_ledger::disk_failed(&error))
+        written.map_err(|error| disk_errors::disk_failed(&error))
     }
 }
 

@@ -13,7 +13,7 @@ use callosum_host::{Disk, FileLock, LockFile};
 use callosum_plan_run::run::RunId;
 
 use crate::context::Context;
-use crate::{CommandError, open_ledger};
+use crate::{CommandError, disk_errors};
 
 /// Interval at which a process checks for a request to end its run.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
@@ -33,7 +33,7 @@ impl RunLock {
     /// Takes it; `None` where another process has it.
     pub fn take(context: &Context, run: &RunId) -> Result<Option<Self>, CommandError> {
         let folder = folder(context);
-        let failed = |error| open_ledger::disk_failed(&error);
+        let failed = |error| disk_errors::disk_failed(&error);
         let homes = &context.project.homes;
         homes.create_machine(&context.disk).map_err(failed)?;
         context.disk.create_private_dir(&folder).map_err(failed)?;
@@ -94,7 +94,7 @@ pub fn is_held(context: &Context, run: &RunId) -> bool {
 pub fn ask_for_end(context: &Context, run: &RunId) -> Result<(), CommandError> {
     let mark = mark(&folder(context), run);
     let written = context.disk.replace_unsynced(&mark, b"", MODE);
-    written.map_err(|error| open_ledger::disk_failed(&error))
+    written.map_err(|error| disk_errors::disk_failed(&error))
 }
 
 fn folder(context: &Context) -> PathBuf {

@@ -7,7 +7,7 @@ use callosum_plan_run::run::BeginError;
 
 use crate::delegate::dollars;
 use crate::time_span::any_span;
-use crate::{CommandError, Exit, open_ledger};
+use crate::{CommandError, Exit, disk_errors, ledger_errors};
 
 /// More than this is as good as no cap.
 const YEAR: Duration = Duration::from_hours(366 * 24);
@@ -35,7 +35,7 @@ pub fn unbegun(error: &BeginError) -> CommandError {
     match error {
         BeginError::Secret { .. } => CommandError::from_error(Exit::Usage, error)
             .hint("pass the name of the secret, not the secret itself"),
-        BeginError::Disk(error) => open_ledger::disk_failed(error),
-        BeginError::Journal(error) => open_ledger::unwritten(error),
+        BeginError::Disk(error) => disk_errors::disk_failed(error),
+        BeginError::Journal(error) => ledger_errors::unwritten(error),
     }
 }

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::client_settings::own_folder;
 use crate::context::Context;
-use crate::{CommandError, Exit, open_ledger};
+use crate::{CommandError, Exit, disk_errors};
 
 /// Most bytes that a client says to its status line.
 pub const LONGEST_STATUS: u64 = 1024 * 1024;
@@ -79,7 +79,7 @@ pub fn read(context: &Context, named: Option<&Path>) -> Result<BudgetUse, Comman
 /// Explains why a transcript cannot be read, and what to do without it.
 pub fn no_transcript(path: &Path, error: &DiskError, hint: &str) -> CommandError {
     if !error.is_absent() {
-        return open_ledger::disk_failed(error).hint(hint);
+        return disk_errors::disk_failed(error).hint(hint);
     }
     let what = format!("there is no transcript `{}`", path.display());
     CommandError::new(Exit::No, what).hint(hint)
@@ -99,7 +99,7 @@ pub fn find(context: &Context, hint: &str) -> Result<PathBuf, CommandError> {
         .filter_map(|client| Some((client, own_folder(context, client)?)))
         .collect();
     newest(&context.disk, &homes, &[context.tree(), context.sessions()])
-        .map_err(|error| open_ledger::disk_failed(&error))?
+        .map_err(|error| disk_errors::disk_failed(&error))?
         .ok_or_else(|| {
             CommandError::new(
                 Exit::No,

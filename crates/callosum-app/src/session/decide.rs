@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::bead::mirror;
 use crate::context::Context;
-use crate::session::{heal, session, tell_mended, tell_redacted, undecided, zones};
+use crate::session::{heal, session, tell_mended, tell_redacted, undecided};
 use crate::{CommandError, Exit};
 
 /// `callosum session decide --json` and `callosum session cite --json`.
@@ -113,7 +113,7 @@ pub fn decided_by(
     agent: Agent,
     call: &str,
 ) -> Result<Option<DecideOutput>, CommandError> {
-    let zones = zones(context);
+    let zones = context.zones();
     let session = session(context, &zones, agent);
     let held = session
         .hold()
@@ -131,7 +131,7 @@ pub fn decide(
     agent: Agent,
     new: &NewDecision,
 ) -> Result<DecideOutput, CommandError> {
-    let zones = zones(context);
+    let zones = context.zones();
     let session = session(context, &zones, agent);
     let held = session
         .hold()

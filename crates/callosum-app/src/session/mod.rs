@@ -8,10 +8,12 @@ pub mod ghost;
 pub mod grounding;
 pub mod handoff;
 pub mod heal;
+mod open;
 pub mod recipient;
 pub mod recover;
 pub mod repos;
 pub mod resolve;
+mod session_errors;
 pub mod status;
 
 pub use self::budget::BudgetOutput;
@@ -22,9 +24,11 @@ pub use self::ghost::GhostOutput;
 pub use self::grounding::{GroundingOutput, unknown};
 pub use self::handoff::{HandoffOutput, tell_bd};
 pub use self::heal::{HealOutput, heal_torn_notes, look_for_merges, renames};
+pub use self::open::{mend, session, tell_mended};
 pub use self::recover::{RecoverOptions, RecoverOutput, recover};
 pub use self::repos::{ReposOutput, remember};
 pub use self::resolve::ResolveOutput;
+pub use self::session_errors::{explain, undecided};
 pub use self::status::SessionStatusOutput;
 
 use std::borrow::Cow;
@@ -34,9 +38,9 @@ use callosum_arbiter::suggest::nearest;
 use callosum_arbiter::truncate::excerpt;
 use callosum_redact::secrets::Kind;
 use callosum_redact::terminal_escape::harmless;
-use callosum_session::evidence::{Evidence, EvidenceStatus, QuoteError, ROOT_PREFIX, Relative};
+use callosum_session::evidence::{Evidence, ROOT_PREFIX, Relative};
 use callosum_session::trajectory::Agent;
-use callosum_session::{Config, DecideError, FileMove, Session, SessionError, UnknownKey, Zones};
+use callosum_session::{Config, FileMove, UnknownKey};
 
 use crate::context::Context;
 use crate::{CommandError, Exit};
@@ -44,58 +48,6 @@ use crate::{CommandError, Exit};
 /// A name as an agent's.
 pub fn agent(name: &str) -> Result<Agent, CommandError> {
     Agent::new(name).map_err(|error| CommandError::from_error(Exit::Usage, &error))
-}
-
-/// Returns the places of the project's zones.
-pub fn zones(context: &Context) -> Zones {
-    Zones {
-        tree: context.tree().to_owned(),
-        root: context.sessions().to_owned(),
-    }
-}
-
-/// The project as one agent sees it.
-pub fn session<'s>(context: &'s Context, zones: &'s Zones, agent: Agent) -> Session<'s> {
-    let homes = &context.project.homes;
-    if zones.root == homes.project(context.state()) {
-        // If that fails, so does the first write, which says why.
-        drop(homes.create_project(&context.disk, context.state()));
-    }
-    Session {
-        disk: &context.disk,
-        zones,
-        clock: &context.clock,
-        agent,
-    }
-}
-
-/// Finishes a killed process's step before a read. If that is not possible, the existing files are
-/// read, with a warning.
-pub fn mend(context: &Context, session: &Session<'_>) {
-    if !session.is_torn().unwrap_or(false) {
-        return;
-    }
-    match session.hold() {
-        Ok(held) => tell_mended(context, &held),
-        Err(error) => context.report.warn(&explain(&error).one_line(), None),
-    }
-}
-
-/// Says what of a killed process's step was done or could not be.
-pub fn tell_mended(context: &Context, held: &callosum_session::LockedSession<'_>) {
-    for aside in &held.aside {
-        let notice = format!(
-            "another program replaced NOTES.md during the write; its version is in {aside}"
-        );
-        context.report.warn(&harmless(&notice), None);
-    }
-    let Some(mended) = &held.mended else { return };
-    context
-        .report
-        .say("finished a step that a killed process had started");
-    for left in &mended.left {
-        context.report.warn(&format!("not finished: {left}"), None);
-    }
 }
 
 /// Says which cited files were moved, and are cited where they are now.
@@ -144,8 +96,8 @@ pub fn tell_redacted(context: &Context, kinds: &[Kind]) {
 /// A place as a person types it: from the root, with or without `${PROJECT_ROOT}/`, or from the top of
 /// the disk, where it is below the root; also as tools print one, `path:12:4` or `path#L12-L15`.
 pub fn place(context: &Context, text: &str) -> Result<Evidence, CommandError> {
-    let tree = zones(context).tree;
-    let below = Path::new(text).strip_prefix(&tree).ok();
+    let tree = context.tree();
+    let below = Path::new(text).strip_prefix(tree).ok();
     let below = below.and_then(Path::to_str).unwrap_or(text);
     let named = Evidence::parse(&as_lines(below), Relative::Accepted).ok_or_else(|| {
         CommandError::new(
@@ -156,7 +108,7 @@ pub fn place(context: &Context, text: &str) -> Result<Evidence, CommandError> {
     })?;
     let is_there = |path: &Path| context.disk.exists(path).unwrap_or(false);
     let here = context.folder.join(&named.path);
-    let here = here.strip_prefix(&tree).ok().filter(|_| is_there(&here));
+    let here = here.strip_prefix(tree).ok().filter(|_| is_there(&here));
     match here.and_then(Path::to_str) {
         Some(here) if !is_there(&tree.join(&named.path)) => {
             let meant = Evidence {
@@ -187,70 +139,5 @@ fn as_lines(place: &str) -> Cow<'_, str> {
     match (before, line) {
         (Some((before, _)), Some((_, line))) if is_number(line) => before.into(),
         _ => place.into(),
-    }
-}
-
-/// Explains why a session's files cannot be used.
-pub fn explain(error: &SessionError) -> CommandError {
-    match error {
-        SessionError::NoBead { .. } => {
-            CommandError::from_error(Exit::No, error).hint("callosum bead ready")
-        }
-        SessionError::Newer { .. } => CommandError::from_error(Exit::Environment, error)
-            .hint("use the newer callosum to finish it"),
-        SessionError::Bead { .. } => CommandError::from_error(Exit::Environment, error)
-            .hint("nothing was changed; fix the file by hand"),
-        SessionError::UnreadBead {
-            file, is_encoded, ..
-        } => {
-            let error = CommandError::from_error(Exit::Environment, error);
-            error.hint(if *is_encoded {
-                format!("iconv -f latin1 -t utf-8 {file} -o {file}.new && mv {file}.new {file}")
-            } else {
-                format!(
-                    "fix {file} by hand, or restore what git last committed: callosum session heal"
-                )
-            })
-        }
-        SessionError::Busy(_) => CommandError::from_error(Exit::Environment, error)
-            .hint("nothing was written; run the same command again"),
-        SessionError::Unwritable(_) => CommandError::from_error(Exit::Environment, error)
-            .hint("reading still works: callosum session recover"),
-        SessionError::NotFile { file } => CommandError::from_error(Exit::Environment, error)
-            .hint(format!("mv {file} {file}.aside && callosum session heal")),
-        SessionError::Foreign { file, .. } => CommandError::from_error(Exit::Environment, error)
-            .hint(format!(
-                "iconv -f utf-16 -t utf-8 {file} -o {file}.new && mv {file}.new {file}"
-            )),
-        SessionError::TooLarge { file } => CommandError::from_error(Exit::Environment, error).hint(
-            format!("move the old file aside: mv {file} {file}.old && callosum session heal"),
-        ),
-        _ => CommandError::from_error(Exit::Environment, error),
-    }
-}
-
-/// Explains why a decision was not made.
-pub fn undecided(error: &DecideError) -> CommandError {
-    match error {
-        DecideError::Session(error) => explain(error),
-        DecideError::NoDecision { .. } => CommandError::from_error(Exit::No, error)
-            .hint("list decisions with their times: callosum session recover --level 2"),
-        DecideError::Quote(QuoteError::NotUnique { .. }) => {
-            CommandError::from_error(Exit::No, error)
-                .hint("nothing was written; cite lines whose text occurs only there")
-        }
-        DecideError::Quote(QuoteError::Standing {
-            standing: EvidenceStatus::MissingFile,
-            ..
-        }) => CommandError::from_error(Exit::No, error).hint(
-            "nothing was written; give a path from the project's root, such as src/main.rs:12",
-        ),
-        DecideError::Quote(QuoteError::NoSuchLines { .. } | QuoteError::Blank { .. }) => {
-            CommandError::from_error(Exit::No, error)
-                .hint("nothing was written; cite lines of the file that have text")
-        }
-        DecideError::Quote(_) => CommandError::from_error(Exit::No, error)
-            .hint("nothing was written; cite lines of a text file of this project"),
-        DecideError::Empty | DecideError::LongTitle => CommandError::from_error(Exit::Usage, error),
     }
 }

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::context::Context;
 use crate::session::status::current_intent;
-use crate::session::{explain, mend, repos, session, tell_faults, zones};
+use crate::session::{explain, mend, repos, session, tell_faults};
 use crate::{CommandError, Exit};
 
 /// Decisions that level 1 looks at.
@@ -59,7 +59,7 @@ pub fn recover(context: &Context, options: &RecoverOptions) -> Result<RecoverOut
         let what = "only level 2 takes a query: --level 2";
         return Err(CommandError::new(Exit::Usage, what));
     }
-    let own = zones(context);
+    let own = context.zones();
     let other = options.repo.as_deref();
     let other = other.map(|path| repos::other(context, path)).transpose()?;
     let session = session(context, other.as_ref().unwrap_or(&own), Agent::default());

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::context::Context;
 use crate::session::heal;
-use crate::{CommandError, Exit, open_ledger, shell_word};
+use crate::{CommandError, Exit, disk_errors, shell_word};
 
 /// `callosum session repos --json`.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -42,7 +42,7 @@ pub fn forget(context: &Context, path: &str) -> Result<(), CommandError> {
     );
     let was_known = list(context)
         .forget(&root)
-        .map_err(|error| open_ledger::disk_failed(&error))?;
+        .map_err(|error| disk_errors::disk_failed(&error))?;
     if was_known {
         context.report.say(&format!("forgot {}", root.display()));
         return Ok(());
@@ -97,7 +97,7 @@ pub fn remember(context: &Context) {
 fn known_above(context: &Context, roots: Roots) -> Result<Roots, CommandError> {
     for root in roots.state.ancestors() {
         let is_known = list(context).know(root);
-        if is_known.map_err(|error| open_ledger::disk_failed(&error))? {
+        if is_known.map_err(|error| disk_errors::disk_failed(&error))? {
             return Ok(if root == roots.state {
                 roots
             } else {
@@ -122,7 +122,7 @@ pub fn other(context: &Context, path: &str) -> Result<Zones, CommandError> {
         root: roots.sessions,
     };
     let are_used = zones.are_used(&context.disk);
-    if !are_used.map_err(|error| open_ledger::disk_failed(&error))? {
+    if !are_used.map_err(|error| disk_errors::disk_failed(&error))? {
         let what = format!("`{shown}` has no sessions");
         return Err(CommandError::new(Exit::No, what).hint(begin(&shown)));
     }
@@ -138,7 +138,7 @@ pub fn receiving(context: &Context, path: &str) -> Result<Zones, CommandError> {
         root: roots.sessions.clone(),
     };
     let are_used = zones.are_used(&context.disk);
-    let are_used = are_used.map_err(|error| open_ledger::disk_failed(&error))?;
+    let are_used = are_used.map_err(|error| disk_errors::disk_failed(&error))?;
     if !are_used && roots.commit_sessions(&context.disk) {
         heal::heal_other(context, &zones)?;
     }
@@ -171,7 +171,7 @@ pub fn known(context: &Context, path: &str) -> Result<Roots, CommandError> {
     }
     let shown = roots.sessions.display().to_string();
     let is_known = list(context).know(&roots.state);
-    if !is_known.map_err(|error| open_ledger::disk_failed(&error))? {
+    if !is_known.map_err(|error| disk_errors::disk_failed(&error))? {
         let what = format!("`{shown}` was not initialized on this machine");
         return Err(CommandError::new(Exit::Usage, what).hint(begin(&shown)));
     }

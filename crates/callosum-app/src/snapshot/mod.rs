@@ -12,7 +12,7 @@ use callosum_config::GuardConfig;
 use callosum_snapshot::{GitEnvironment, NotCovered, Retention, SnapshotError, Store};
 
 use crate::context::Context;
-use crate::open_ledger::disk_failed;
+use crate::disk_errors::disk_failed;
 use crate::{CommandError, Exit, many, recall};
 
 /// Returns the snapshots of the tree that the project is in.

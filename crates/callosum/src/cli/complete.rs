@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use anstream::ColorChoice;
 use callosum_app::delegate::Runs;
 use callosum_app::executor_pool::Roster;
-use callosum_app::{CommandError, bead, intent, open_ledger, plan, snapshot};
+use callosum_app::{CommandError, bead, intent, ledger_errors, open_ledger, plan, snapshot};
 use callosum_config::Environment;
 use clap::Command;
 
@@ -163,7 +163,7 @@ fn values(context: &Context, wanted: &Wanted) -> Result<Vec<String>, CommandErro
         Kind::Task => {
             let reader = open_ledger::reader(context)?;
             let ids = reader.ids_with_prefix(&wanted.start, MOST);
-            let ids = ids.map_err(|error| open_ledger::unreadable(&error))?;
+            let ids = ids.map_err(|error| ledger_errors::unreadable(&error))?;
             ids.iter().rev().map(ToString::to_string).collect()
         }
         Kind::DetachedRun => {

@@ -6,6 +6,7 @@
 use std::ffi::OsString;
 use std::fmt::Write as _;
 
+use super::global_args::GLOBAL_OPTIONS;
 use super::legacy_args;
 
 /// Commands that serve one purpose.
@@ -134,9 +135,6 @@ pub(super) fn grouped(mut program: clap::Command) -> clap::Command {
     );
     program.help_template(template)
 }
-
-/// The heading of the options that every command takes.
-pub(super) const GLOBAL_OPTIONS: &str = "Global options";
 
 /// Replaces the short description of a command, which is the first paragraph of the long one as well.
 fn described(command: clap::Command, about: &'static str) -> clap::Command {

@@ -7,7 +7,7 @@ use std::ffi::{OsStr, OsString};
 
 use clap::ValueEnum as _;
 
-use super::ColorArg;
+use super::global_args::ColorArg;
 
 /// Rewrites a flag form before any verb.
 pub(super) fn as_verbs(mut arguments: Vec<OsString>) -> Vec<OsString> {

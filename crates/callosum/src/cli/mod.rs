@@ -21,6 +21,7 @@ mod documented_commands;
 pub(crate) mod executor;
 pub(crate) mod find;
 mod generate;
+mod global_args;
 mod goal;
 mod groups;
 mod guard;
@@ -67,14 +68,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use anstream::ColorChoice;
 use callosum_app::{CommandError, intent as intents};
 use callosum_config::Environment;
 use callosum_host::Disk;
-use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use self::delegate::KindArg;
-use self::groups::GLOBAL_OPTIONS;
+use self::global_args::{ColorArg, GlobalArgs};
 use crate::logging;
 use crate::ui::{PrintOptions, Terminal, Ui, print_error};
 
@@ -104,57 +104,6 @@ struct Cli {
     global: GlobalArgs,
     #[command(subcommand)]
     command: Command,
-}
-
-/// The options of every command.
-#[derive(Args, Clone, Debug)]
-pub(crate) struct GlobalArgs {
-    /// Work on the repository in DIR instead of the current folder
-    #[arg(short = 'C', value_name = "DIR", global = true, help_heading = GLOBAL_OPTIONS)]
-    directory: Option<PathBuf>,
-    /// Print JSON
-    #[arg(long, global = true, help_heading = GLOBAL_OPTIONS)]
-    json: bool,
-    /// Use color: auto (default), always or never
-    #[arg(
-        long,
-        value_name = "WHEN",
-        value_enum,
-        hide_possible_values = true,
-        global = true,
-        help_heading = GLOBAL_OPTIONS
-    )]
-    color: Option<ColorArg>,
-    /// Print only results and errors
-    #[arg(short, long, global = true, help_heading = GLOBAL_OPTIONS)]
-    quiet: bool,
-    /// Print long results without a pager
-    #[arg(long, global = true, help_heading = GLOBAL_OPTIONS)]
-    no_pager: bool,
-    /// Hide the progress bar
-    #[arg(long, global = true, help_heading = GLOBAL_OPTIONS)]
-    no_progress: bool,
-    /// Print more detail
-    #[arg(short, long, global = true, help_heading = GLOBAL_OPTIONS)]
-    verbose: bool,
-}
-
-/// When to use color.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ColorArg {
-    Auto,
-    Always,
-    Never,
-}
-
-impl ColorArg {
-    fn choice(self) -> ColorChoice {
-        match self {
-            Self::Auto => ColorChoice::Auto,
-            Self::Always => ColorChoice::Always,
-            Self::Never => ColorChoice::Never,
-        }
-    }
 }
 
 #[derive(Debug, Subcommand)]

@@ -4,7 +4,7 @@ use std::io;
 use std::io::Read as _;
 use std::path::Path;
 
-use callosum_app::{CommandError, Exit, open_ledger};
+use callosum_app::{CommandError, Exit, disk_errors};
 
 use super::context::Context;
 
@@ -23,6 +23,6 @@ pub(super) fn read(context: &Context, file: &Path) -> Result<(String, Vec<u8>), 
     }
     let path = context.folder.join(file);
     let bytes = context.disk.read(&path);
-    let bytes = bytes.map_err(|error| open_ledger::disk_failed(&error))?;
+    let bytes = bytes.map_err(|error| disk_errors::disk_failed(&error))?;
     Ok((path.display().to_string(), bytes))
 }

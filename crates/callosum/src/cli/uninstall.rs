@@ -11,7 +11,7 @@ use callosum_app::state_inventory::{Group, Inventory};
 use callosum_app::uninstall::{
     LiftedOutput, UninstallOutput, forget_gate, outputs_of, purge, tell_groups, tell_zone,
 };
-use callosum_app::{CommandError, Exit, instructions, many, open_ledger, session};
+use callosum_app::{CommandError, Exit, disk_errors, instructions, many, session};
 use callosum_client::registration::{ApplyMode, Scope, SettingsFile};
 use callosum_executor::client::Client;
 use callosum_host::DiskError;
@@ -140,7 +140,7 @@ fn perform(
     let instructions = if args.is_of_settings_alone() {
         Vec::new()
     } else {
-        instructions::remove(context, doing).map_err(|error| open_ledger::disk_failed(&error))?
+        instructions::remove(context, doing).map_err(|error| disk_errors::disk_failed(&error))?
     };
     let zone = lift(context, args, doing)?;
     let mut output = UninstallOutput {
@@ -158,7 +158,7 @@ fn perform(
     if args.is_of_settings_alone() {
         return Ok(output);
     }
-    let failed = |error: DiskError| open_ledger::disk_failed(&error);
+    let failed = |error: DiskError| disk_errors::disk_failed(&error);
     let inventory = Inventory::read(context).map_err(failed)?;
     let groups = || inventory.tree.iter().chain(&inventory.machine);
     let foreign = inventory.tree.iter().flat_map(|group| &group.foreign);
@@ -327,7 +327,7 @@ fn lift(
     if args.is_of_settings_alone() {
         return Ok(Vec::new());
     }
-    let zones = session::zones(context);
+    let zones = context.zones();
     let session = session::session(context, &zones, Agent::default());
     let failed = |error: SessionError| session::explain(&error);
     let mut found = to_lift(&session).map_err(failed)?;
@@ -382,7 +382,7 @@ fn places(
         let known = [places.clone(), servers.clone()].concat();
         let remembered = callosum_app::client_settings::registrar(context)
             .remembered(&known)
-            .map_err(|error| open_ledger::disk_failed(&error))?;
+            .map_err(|error| disk_errors::disk_failed(&error))?;
         let is_wanted =
             |place: &SettingsFile| wanted.iter().any(|name| name.client() == place.client);
         places.extend(remembered.into_iter().filter(is_wanted));

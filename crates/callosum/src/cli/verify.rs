@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 
 use callosum_app::verify::{ProblemOutput, VerificationOutput, is_of_signed, of_others};
-use callosum_app::{CommandError, Exit, auto_checkpoint, many, open_ledger};
+use callosum_app::{CommandError, Exit, auto_checkpoint, disk_errors, ledger_errors, many};
 use callosum_ledger::verify::{Problem, Scope, VerifyError, VerifyFinding};
 use callosum_ledger::{day_ahead, verify_within};
 use owo_colors::OwoColorize as _;
@@ -15,7 +15,7 @@ use super::context::Context;
 
 pub(super) fn run(context: &Context, archives: bool) -> Result<(), CommandError> {
     let progress = context.report.progress("verifying");
-    let witness = auto_checkpoint::of(context);
+    let witness = context.trust_store();
     let scope = Scope {
         archives,
         witness: Some(&witness),
@@ -45,7 +45,7 @@ pub(super) fn run(context: &Context, archives: bool) -> Result<(), CommandError>
         .collect();
     let paths = context.ledger_paths();
     let ahead = day_ahead(&context.disk, &paths, context.clock.now());
-    let ahead = ahead.map_err(|error| open_ledger::disk_failed(&error))?;
+    let ahead = ahead.map_err(|error| disk_errors::disk_failed(&error))?;
     let mut notices: Vec<String> = ahead.iter().map(ToString::to_string).collect();
     notices.extend(of_others(&found));
     let output = VerificationOutput {
@@ -82,7 +82,7 @@ pub(super) fn run(context: &Context, archives: bool) -> Result<(), CommandError>
             problem.fault == VerifyFinding::Missing && problem.path == paths.audit
         };
         if !found.not_in_journal.is_empty() {
-            context.report.hint(open_ledger::way_back_to(false));
+            context.report.hint(ledger_errors::way_back_to(false));
         } else if found.problems.iter().all(is_stranger) {
             let may_be_archive = |problem: &Problem| {
                 let name = problem.path.file_name().unwrap_or_default();

@@ -21,7 +21,7 @@ use callosum_panes::{Pane, Program, Sensor};
 use super::SkippedOutput;
 use crate::mesh::author_args::PERSON;
 use crate::mesh::open;
-use crate::{CommandError, Exit, open_ledger};
+use crate::{CommandError, Exit, disk_errors};
 
 /// Topic of the event with the receipt.
 const TOPIC: &str = "pane.inject";
@@ -43,7 +43,7 @@ impl Injector<'_> {
         injection: &Injection,
         route: DeliveryRoute,
     ) -> Result<Option<Receipt>, CommandError> {
-        let failed = |error| open_ledger::disk_failed(&error);
+        let failed = |error| disk_errors::disk_failed(&error);
         let folder = self.homes.injections();
         self.disk.create_private_dir(&folder).map_err(failed)?;
         let file = rate_file(&folder, pane);
@@ -227,7 +227,7 @@ impl Injector<'_> {
 fn failed(error: &InjectError) -> CommandError {
     match error {
         InjectError::Tmux(error) => CommandError::from_error(Exit::Environment, error),
-        InjectError::Lock(error) => open_ledger::disk_failed(error),
+        InjectError::Lock(error) => disk_errors::disk_failed(error),
     }
 }
 

@@ -30,7 +30,7 @@ use self::notifications::Notifications;
 use self::resumption::Resumption;
 use crate::context::Context;
 use crate::mesh::inject::program;
-use crate::{CommandError, Exit, open_ledger};
+use crate::{CommandError, Exit, disk_errors};
 
 /// Delay before a second look, so that an agent between two redraws does not count as idle.
 const AGAIN: Duration = Duration::from_millis(250);
@@ -432,7 +432,7 @@ fn environment_of(machine: &Machine<'_>) -> Vec<(OsString, OsString)> {
 /// Says that the registry cannot be used.
 fn unusable(error: &RegistryError) -> CommandError {
     match error {
-        RegistryError::Disk(error) => open_ledger::disk_failed(error),
+        RegistryError::Disk(error) => disk_errors::disk_failed(error),
         RegistryError::Format { .. } => CommandError::new(Exit::Environment, error.to_string()),
     }
 }

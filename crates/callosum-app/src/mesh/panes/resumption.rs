@@ -20,7 +20,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::Machine;
 use crate::mesh::inject::Injector;
-use crate::{CommandError, open_ledger};
+use crate::{CommandError, disk_errors};
 
 /// The text.
 const CONTINUE: &str = "continue";
@@ -94,7 +94,7 @@ impl Resumption {
 
     /// Writes down that a reset is used. Returns whether it was not before.
     fn record(&self, reset: &Reset, now: Timestamp) -> Result<bool, CommandError> {
-        let failed = |error| open_ledger::disk_failed(&error);
+        let failed = |error| disk_errors::disk_failed(&error);
         let disk = &self.disk;
         disk.create_private_dir(&self.homes.injections())
             .map_err(failed)?;

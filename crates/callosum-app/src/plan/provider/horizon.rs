@@ -188,7 +188,7 @@ fn entries(context: &Context) -> Result<Vec<Fact>, ProviderFailure> {
 }
 
 fn decisions(context: &Context) -> Result<Vec<Fact>, ProviderFailure> {
-    let zones = session::zones(context);
+    let zones = context.zones();
     let session = session::session(context, &zones, Agent::default());
     let notes = session.notes().map_err(|error| unread(&error))?;
     let decisions = notes.map(|notes| notes.decisions()).unwrap_or_default();

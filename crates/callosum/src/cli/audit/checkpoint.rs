@@ -79,10 +79,12 @@ pub(super) fn run(context: &Context, args: &CheckpointArgs) -> Result<(), Comman
 }
 
 fn show_key(context: &Context) -> Result<(), CommandError> {
-    let key = auto_checkpoint::of(context)
+    let key = context
+        .trust_store()
         .verifier(&context.disk)
         .map_err(|error| auto_checkpoint::unmade(&error))?;
-    let next = auto_checkpoint::of(context)
+    let next = context
+        .trust_store()
         .next_verifier(&context.disk)
         .map_err(|error| auto_checkpoint::unmade(&error))?;
     match key {

@@ -8,7 +8,7 @@ use callosum_app::bead::show::BeadOutput;
 use callosum_app::bead::{mirror, nobody, unchanged, uncreated};
 use callosum_app::session::{
     bead_id, explain, heal_torn_notes, look_for_merges, renames, say_moved, session, tell_bd,
-    tell_bd_decided, tell_faults, tell_mended, tell_redacted, undecided, zones,
+    tell_bd_decided, tell_faults, tell_mended, tell_redacted, undecided,
 };
 use callosum_session::bead::{BeadUpdate, LAST_PRIORITY, NewBead, STATUSES};
 use callosum_session::{Config, NewDecision, NewHandoff, Redaction};
@@ -118,7 +118,7 @@ pub(super) fn create(context: &Context, args: &CreateArgs) -> Result<(), Command
     };
     let mut redaction = Redaction::default();
     let new = new.redacted(&mut redaction);
-    let zones = zones(context);
+    let zones = context.zones();
     let session = session(context, &zones, nobody());
     let held = session.hold().map_err(|error| explain(&error))?;
     tell_mended(context, &held);
@@ -175,7 +175,7 @@ fn changed(
     let id = bead_id(id)?;
     let mut redaction = Redaction::default();
     let update = update.redacted(&mut redaction);
-    let zones = zones(context);
+    let zones = context.zones();
     let session = session(context, &zones, nobody());
     let renames = renames(context);
     let mut held = session.hold().map_err(|error| explain(&error))?;

@@ -4,7 +4,7 @@
 
 use callosum_app::bead::diff::{BeadDiffOutput, ForkOutput};
 use callosum_app::bead::mirror;
-use callosum_app::session::{bead_id, explain, mend, session, zones};
+use callosum_app::session::{bead_id, explain, mend, session};
 use callosum_app::{CommandError, Exit};
 use callosum_session::bead::Bead;
 use callosum_session::divergence::{Source, forks};
@@ -33,7 +33,7 @@ pub(crate) struct DiffArgs {
 
 pub(super) fn run(context: &Context, args: &DiffArgs) -> Result<(), CommandError> {
     let id = bead_id(&args.id)?;
-    let zones = zones(context);
+    let zones = context.zones();
     let (agent, whose) = args.whose.whose()?;
     let session = session(context, &zones, agent);
     mend(context, &session);

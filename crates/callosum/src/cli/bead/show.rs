@@ -6,7 +6,7 @@ use callosum_app::CommandError;
 use callosum_app::bead::show::{BeadOutput, intents_of_bead};
 use callosum_app::bead::{mirror, nobody};
 use callosum_app::beads_cli::Issue;
-use callosum_app::session::{bead_id, explain, mend, session, zones};
+use callosum_app::session::{bead_id, explain, mend, session};
 use callosum_session::SessionError;
 use clap::Args;
 
@@ -27,7 +27,7 @@ pub(crate) struct ShowArgs {
 }
 
 pub(super) fn run(context: &Context, args: &ShowArgs) -> Result<(), CommandError> {
-    let zones = zones(context);
+    let zones = context.zones();
     let session = session(context, &zones, nobody());
     mend(context, &session);
     let id = bead_id(&args.id)?;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use callosum_app::constitution::governance;
 use callosum_app::constitution::sign::{MODE, SignedOutput};
-use callosum_app::{CommandError, Exit, audit_change, config_errors, open_ledger};
+use callosum_app::{CommandError, Exit, audit_change, config_errors, disk_errors};
 use callosum_config::{Governance, GovernanceError};
 use callosum_host::random;
 use callosum_ledger::{AuditEvent, Event};
@@ -53,7 +53,7 @@ pub(super) fn run(context: &Context, args: &SignArgs) -> Result<(), CommandError
     let homes = &context.project.homes;
     homes
         .create_machine(disk)
-        .map_err(|error| open_ledger::disk_failed(&error))?;
+        .map_err(|error| disk_errors::disk_failed(&error))?;
     let key = governance
         .key()
         .load_or_make(disk, &seed)
@@ -69,7 +69,7 @@ pub(super) fn run(context: &Context, args: &SignArgs) -> Result<(), CommandError
         .map_err(|error| config_errors::governance(&error))?;
     let signature = Governance::signature_file(&path);
     disk.replace(&signature, note.to_string().as_bytes(), MODE)
-        .map_err(|error| open_ledger::disk_failed(&error))?;
+        .map_err(|error| disk_errors::disk_failed(&error))?;
     let output = SignedOutput {
         file: path.display().to_string(),
         signature: signature.display().to_string(),

@@ -43,7 +43,7 @@ enum Embedded {
     LlamaServer,
 }
 
-pub(in crate::cli) fn run(environment: &Environment, args: &RunArgs) -> Result<(), CommandError> {
+pub(crate) fn run(environment: &Environment, args: &RunArgs) -> Result<(), CommandError> {
     // A controller that is killed cannot end what it started.
     end_with_parent().map_err(|error| {
         CommandError::because(

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use callosum_app::guard::log::{MOST_LACKS, id};
 use callosum_app::time_arg::TimeArg;
-use callosum_app::{CommandError, audit, open_ledger};
+use callosum_app::{CommandError, audit, disk_errors};
 use callosum_host::Disk;
 use callosum_ledger::{
     AuditEvent, AuditQuery, AuditReader, AuditRecord, Event, Journal, LedgerPaths, waiting,
@@ -321,7 +321,7 @@ pub(super) fn run(context: &Context, args: &LogArgs) -> Result<(), CommandError>
 
 /// Passes every decision about this tree to `take`: those of the machine's journal, then the
 /// project's.
-pub(in crate::cli) fn each(
+pub(crate) fn each(
     context: &Context,
     since: Option<Timestamp>,
     everywhere: bool,
@@ -359,7 +359,7 @@ pub(super) fn each_of(
 ) -> Result<AuditReader, CommandError> {
     // Before the journal is read: an event that moves into it in between would be in neither
     // otherwise.
-    let waiting = waiting(disk, &paths).map_err(|error| open_ledger::disk_failed(&error))?;
+    let waiting = waiting(disk, &paths).map_err(|error| disk_errors::disk_failed(&error))?;
     let is_guard = |event: &AuditEvent| event.event == Event::Guard;
     let is_late = |at: &Timestamp| query.since.is_none_or(|since| *at >= since);
     let mut taken_over: BTreeSet<String> = BTreeSet::new();

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use callosum_app::guard::log;
-use callosum_app::{CommandError, Exit, audit, open_ledger};
+use callosum_app::{CommandError, Exit, audit, disk_errors};
 use callosum_client::intervention;
 use callosum_config::{Environment, Homes, Project, ProjectOverrides, Repositories};
 use callosum_host::Disk;
@@ -19,7 +19,7 @@ use super::log::DecisionOutput;
 
 /// The counts so far, by the path of each journal.
 #[derive(Debug, Default)]
-pub(in crate::cli) struct MachineMetrics(BTreeMap<PathBuf, Counted>);
+pub(crate) struct MachineMetrics(BTreeMap<PathBuf, Counted>);
 
 /// The counts of one journal.
 #[derive(Debug, Default)]
@@ -36,7 +36,7 @@ impl MachineMetrics {
     /// # Errors
     /// If the machine's journal, the list of projects or the recall database cannot be read. A project that cannot be read
     /// is counted as such.
-    pub(in crate::cli) fn families(
+    pub(crate) fn families(
         &mut self,
         disk: &Disk,
         homes: &Homes,
@@ -55,7 +55,7 @@ impl MachineMetrics {
         )?;
         let known = Repositories::new(disk, homes.repositories()).all();
         let known = known
-            .map_err(|error| open_ledger::disk_failed(&error))?
+            .map_err(|error| disk_errors::disk_failed(&error))?
             .known;
         let mut unread = 0u64;
         for root in known.into_iter().map(|repository| repository.root) {
@@ -98,7 +98,7 @@ impl MachineMetrics {
     ) -> Result<(), CommandError> {
         // Read before the journal: an event that moves into it in between would be in neither
         // otherwise.
-        let waiting = waiting(disk, paths).map_err(|error| open_ledger::disk_failed(&error))?;
+        let waiting = waiting(disk, paths).map_err(|error| disk_errors::disk_failed(&error))?;
         let counted = self.0.entry(paths.audit.clone()).or_default();
         if let Err(error) = counted.read_on(disk, paths) {
             // Part of it may have been counted.

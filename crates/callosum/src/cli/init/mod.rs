@@ -10,7 +10,7 @@ use callosum_app::init::exclude::exclude;
 use callosum_app::init::render::{by_folder, tell_clients, tell_zones};
 use callosum_app::init::{Created, InitOutput, ROOM_NEEDED, create_files, shown};
 use callosum_app::instructions::InstructionsOutput;
-use callosum_app::{CommandError, Exit, instructions, many, open_ledger, session, zone_report};
+use callosum_app::{CommandError, Exit, disk_errors, instructions, many, session, zone_report};
 use callosum_client::registration::{ApplyMode, ClearGate, Scope};
 use callosum_executor::client::Client;
 use callosum_host::machine;
@@ -312,7 +312,7 @@ fn tell(context: &Context, args: &InitArgs, parts: Parts) -> Result<(), CommandE
     ];
     for path in of_ledger.into_iter().filter(|_| parts.ledger) {
         let is_there = context.disk.exists(path);
-        if !is_there.map_err(|error| open_ledger::disk_failed(&error))? {
+        if !is_there.map_err(|error| disk_errors::disk_failed(&error))? {
             created.push(shown(path, context.state()));
         }
     }
@@ -430,7 +430,7 @@ fn register(
         let homes = &context.project.homes;
         homes
             .create_machine(&context.disk)
-            .map_err(|error| open_ledger::disk_failed(&error))?;
+            .map_err(|error| disk_errors::disk_failed(&error))?;
     }
     let mut registrar = callosum_app::client_settings::registrar(context);
     match parts.gate {

@@ -3,7 +3,7 @@
 //! The use case is [`callosum_app::ledger::backup`].
 
 use callosum_app::ledger::backup::BackupOutput;
-use callosum_app::{CommandError, Exit, many, open_ledger};
+use callosum_app::{CommandError, Exit, ledger_errors, many};
 use callosum_ledger::{BackupError, Ledger};
 use clap::Args;
 
@@ -22,7 +22,7 @@ pub(super) fn run(context: &Context) -> Result<(), CommandError> {
     let paths = context.ledger_paths();
     let backup =
         Ledger::back_up(&context.disk, &paths, &context.clock).map_err(|error| match &error {
-            BackupError::Open(error) => open_ledger::unopened(error),
+            BackupError::Open(error) => ledger_errors::unopened(error),
             BackupError::Wrong(_) | BackupError::Note { .. } | BackupError::Changed { .. } => {
                 CommandError::because(Exit::No, "cannot back up the ledger", &error)
                     .coded(error.code())

@@ -33,7 +33,7 @@ pub(crate) struct CheckProofArgs {
     key: Option<VerifierKey>,
 }
 
-pub(in crate::cli) fn run(args: &CheckProofArgs, ui: Ui) -> Result<(), CommandError> {
+pub(crate) fn run(args: &CheckProofArgs, ui: Ui) -> Result<(), CommandError> {
     let text = read(&args.file)?;
     let proof = Proof::parse(&text).map_err(|error| error.to_string());
     let checked = proof.and_then(|proof| match proof.check(args.key.as_ref()) {

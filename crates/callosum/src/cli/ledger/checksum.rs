@@ -34,7 +34,7 @@ pub(crate) struct ChecksumArgs {
     files: Vec<PathBuf>,
 }
 
-pub(in crate::cli) fn run(args: &ChecksumArgs, ui: Ui) -> Result<(), CommandError> {
+pub(crate) fn run(args: &ChecksumArgs, ui: Ui) -> Result<(), CommandError> {
     let disk = Disk::real();
     let standard_input = [PathBuf::from("-")];
     let files = if args.files.is_empty() {

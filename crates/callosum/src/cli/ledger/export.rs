@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 
 use callosum_app::ledger::export::{AT_ONCE, COLUMNS, fields, row};
 use callosum_app::ledger::filter::Filter;
-use callosum_app::{CommandError, open_ledger};
+use callosum_app::{CommandError, ledger_errors, open_ledger};
 use callosum_ledger::Entry;
 use clap::{Args, ValueEnum};
 
@@ -68,7 +68,7 @@ pub(super) fn run(context: &Context, args: &ExportArgs) -> Result<(), CommandErr
     });
     printed?;
     context.ui.foreign(&text)?;
-    read.map_err(|error| open_ledger::unreadable(&error))
+    read.map_err(|error| ledger_errors::unreadable(&error))
 }
 
 fn as_text(entry: &Entry, format: Format) -> Result<String, CommandError> {

@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 
 use callosum_app::ledger::prove::unproved;
-use callosum_app::{CommandError, Exit, auto_checkpoint, open_ledger, task_prefix};
+use callosum_app::{CommandError, Exit, auto_checkpoint, disk_errors, open_ledger, task_prefix};
 use callosum_ledger::checkpoint::Begin;
 use callosum_ledger::proof::{ProveError, prove};
 use clap::Args;
@@ -33,7 +33,7 @@ pub(crate) struct ProveArgs {
 
 pub(super) fn run(context: &Context, args: &ProveArgs) -> Result<(), CommandError> {
     let (disk, paths) = (&context.disk, context.ledger_paths());
-    let machine = auto_checkpoint::of(context);
+    let machine = context.trust_store();
     let task = task_prefix::entry_id(&open_ledger::reader(context)?, &args.task)?;
     let mut proof = prove(disk, &paths, &machine, &task);
     if let Err(ProveError::NotSigned { .. }) = proof {
@@ -46,7 +46,7 @@ pub(super) fn run(context: &Context, args: &ProveArgs) -> Result<(), CommandErro
         Some(path) => {
             let path = context.folder.join(path);
             let created = disk.create(&path, text.as_bytes(), 0o644);
-            if !created.map_err(|error| open_ledger::disk_failed(&error))? {
+            if !created.map_err(|error| disk_errors::disk_failed(&error))? {
                 let what = format!("`{}` already exists", path.display());
                 return Err(CommandError::new(Exit::Usage, what));
             }

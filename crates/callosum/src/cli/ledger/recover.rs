@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use callosum_app::ledger::recover::{RecoverOutput, answer, explain, refuse_what_is_no_file};
-use callosum_app::{CommandError, auto_checkpoint, many, open_ledger};
+use callosum_app::{CommandError, disk_errors, ledger_errors, many};
 use callosum_ledger::{Ledger, RecoverFrom, RecoverOptions};
 use clap::Args;
 
@@ -72,9 +72,9 @@ pub(super) fn run(context: &Context, args: &RecoverArgs) -> Result<(), CommandEr
     };
     let progress = context.report.progress("recovering");
     let paths = context.ledger_paths();
-    let signed = auto_checkpoint::of(context).signed_records(&context.disk, &paths);
+    let signed = context.trust_store().signed_records(&context.disk, &paths);
     let options = RecoverOptions {
-        signed: signed.map_err(|error| open_ledger::disk_failed(&error))?,
+        signed: signed.map_err(|error| disk_errors::disk_failed(&error))?,
         force: args.force,
     };
     let recovered = Ledger::recover(&context.disk, &paths, &context.clock, from, options)
@@ -98,7 +98,7 @@ pub(super) fn run(context: &Context, args: &RecoverArgs) -> Result<(), CommandEr
         let what = format!("the archive `{}` {how}", gone.display());
         context
             .report
-            .warn(&what, Some(open_ledger::way_back_to(false)));
+            .warn(&what, Some(ledger_errors::way_back_to(false)));
     }
     let shown = |path: &PathBuf| {
         let path = path.strip_prefix(context.state()).unwrap_or(path);

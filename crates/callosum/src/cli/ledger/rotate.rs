@@ -3,7 +3,7 @@
 //! The use case is [`callosum_app::ledger::rotate`].
 
 use callosum_app::ledger::rotate::RotateOutput;
-use callosum_app::{CommandError, many, open_ledger};
+use callosum_app::{CommandError, disk_errors, ledger_errors, many, open_ledger};
 use clap::Args;
 
 use crate::cli::context::Context;
@@ -22,13 +22,13 @@ pub(super) fn run(context: &Context) -> Result<(), CommandError> {
     let ledger = open_ledger::open(context)?;
     let rotated = ledger
         .rotate()
-        .map_err(|error| open_ledger::unwritten(&error))?;
+        .map_err(|error| ledger_errors::unwritten(&error))?;
     open_ledger::compress_archives(context);
     let output = RotateOutput {
         archive: match &rotated {
             Some(rotated) => {
                 let place = rotated.place(&context.disk);
-                let place = place.map_err(|error| open_ledger::disk_failed(&error))?;
+                let place = place.map_err(|error| disk_errors::disk_failed(&error))?;
                 Some(place.display().to_string())
             }
             None => None,

@@ -3,7 +3,7 @@
 //! The use case is [`callosum_app::ledger::show`].
 
 use callosum_app::ledger::show::{find, kept_with, refused_of};
-use callosum_app::{CommandError, Exit, open_ledger, task_prefix};
+use callosum_app::{CommandError, Exit, ledger_errors, open_ledger, task_prefix};
 use callosum_ledger::{Answers, ErrorCode, Reader, TaskId};
 use clap::Args;
 
@@ -53,7 +53,7 @@ pub(super) fn run(context: &Context, args: &ShowArgs) -> Result<(), CommandError
 fn show_answer(context: &Context, reader: &Reader, task: &TaskId) -> Result<(), CommandError> {
     let found = reader
         .find(task)
-        .map_err(|error| open_ledger::unreadable(&error))?;
+        .map_err(|error| ledger_errors::unreadable(&error))?;
     let kept = match &found {
         Some(found) => kept_with(&found.entry),
         None => refused_of(context, task)?,

@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 
 use callosum_app::ledger::stats::{ExecutorStatsOutput, StateStatsOutput, StatsOutput};
-use callosum_app::{CommandError, many, open_ledger, thousands};
+use callosum_app::{CommandError, ledger_errors, many, open_ledger, thousands};
 use callosum_ledger::LedgerState;
 use clap::Args;
 
@@ -23,7 +23,7 @@ pub(crate) struct StatsArgs {}
 pub(super) fn run(context: &Context) -> Result<(), CommandError> {
     let stats = open_ledger::reader(context)?
         .stats()
-        .map_err(|error| open_ledger::unreadable(&error))?;
+        .map_err(|error| ledger_errors::unreadable(&error))?;
     let executors = stats.executors.into_iter().map(|(id, of)| {
         let numbers = ExecutorStatsOutput {
             entries: of.entries,

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use callosum_app::mesh::inject::{InjectOutput, Request, RouteChoice, inject};
 use callosum_app::time_span::any_span;
-use callosum_app::{CommandError, Exit, open_ledger};
+use callosum_app::{CommandError, Exit, disk_errors};
 use callosum_panes::inject::Options;
 use callosum_redact::terminal_escape::on_one_line;
 use clap::{Args, ValueEnum};
@@ -80,7 +80,7 @@ pub(super) fn run(context: &Context, args: &InjectArgs) -> Result<(), CommandErr
             let bytes = context
                 .disk
                 .read(&path)
-                .map_err(|error| open_ledger::disk_failed(&error))?;
+                .map_err(|error| disk_errors::disk_failed(&error))?;
             String::from_utf8(bytes).map_err(|_| {
                 CommandError::new(Exit::Usage, format!("{} is not UTF-8", path.display()))
             })?

@@ -9,7 +9,7 @@ use callosum_app::plan::cancel::PATIENCE;
 use callosum_app::plan::history::{left_of, run_to_end, warn_of_foreign};
 use callosum_app::plan::local_run::LocalRun;
 use callosum_app::plan::lock::{RunLock, ask_for_end};
-use callosum_app::{CommandError, Exit, open_ledger};
+use callosum_app::{CommandError, Exit, ledger_errors, open_ledger};
 use callosum_plan_run::run::{
     Answer, Ended, OutcomeWord, RunId, RunJournal as _, RunRecord, SealedJournal,
 };
@@ -81,7 +81,7 @@ pub(super) fn run(context: &Context, args: &CancelArgs) -> Result<(), CommandErr
             }),
         ];
         let written = journal.tell(&run, &records);
-        written.map_err(|error| open_ledger::unwritten(&error))?;
+        written.map_err(|error| ledger_errors::unwritten(&error))?;
         OutcomeWord::Cancelled
     };
     lock.end();

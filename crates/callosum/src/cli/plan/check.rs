@@ -13,8 +13,8 @@ use clap::Args;
 
 use super::proposal;
 use super::source::{SourceArgs, source_of};
-use crate::cli::GlobalArgs;
 use crate::cli::context::Context;
+use crate::cli::global_args::GlobalArgs;
 use crate::ui::Ui;
 
 /// Check a program without running it

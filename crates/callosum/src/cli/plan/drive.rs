@@ -34,7 +34,7 @@ use super::render;
 use crate::cli::context::Context;
 
 /// Compiles a plan, or tells all that is wrong with it.
-pub(in crate::cli) fn compiled(
+pub(crate) fn compiled(
     context: &Context,
     source: &Source,
     options: &CompileOptions,
@@ -57,7 +57,7 @@ pub(in crate::cli) fn compiled(
 }
 
 /// Takes a run that is there already, so that this process may go on with it.
-pub(in crate::cli) fn take(context: &Context, id: &str) -> Result<ClaimedRun, CommandError> {
+pub(crate) fn take(context: &Context, id: &str) -> Result<ClaimedRun, CommandError> {
     let run = history::run_of(context, id)?.state.run().clone();
     let ledger = open_ledger::open(context)?;
     let Some(lock) = RunLock::take(context, &run)? else {
@@ -122,7 +122,7 @@ pub(super) fn carry_on(context: &Context, taken: ClaimedRun) -> Result<(), Comma
 }
 
 /// Starts a run of a plan, under an id that no other run has.
-pub(in crate::cli) fn begun(
+pub(crate) fn begun(
     context: &Context,
     source: Source,
     program: Arc<Program>,
@@ -170,7 +170,7 @@ pub(in crate::cli) fn begun(
 }
 
 /// Carries a run on as far as it goes. Returns its source and how far it came.
-pub(in crate::cli) fn carried(
+pub(crate) fn carried(
     context: &Context,
     taken: ClaimedRun,
 ) -> Result<(Source, RunEnd), CommandError> {

@@ -20,8 +20,8 @@ use callosum_app::{CommandError, Exit};
 use callosum_config::Environment;
 use clap::Subcommand;
 
-use super::GlobalArgs;
 use super::context::Context;
+use super::global_args::GlobalArgs;
 use crate::ui::Ui;
 
 /// Check, evaluate and run programs in the plan language

@@ -11,7 +11,7 @@ use callosum_plan_run::run::{RunEnd, RunId};
 use crate::cli::context::Context;
 
 /// Tells how far a run came.
-pub(in crate::cli) fn tell(
+pub(crate) fn tell(
     context: &Context,
     run: &RunId,
     source: &Source,

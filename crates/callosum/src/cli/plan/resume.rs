@@ -3,7 +3,7 @@
 //! The use case is [`callosum_app::plan::resume`].
 
 use callosum_app::plan::resume::{SCHEMA_WORK, SaidOf, decided};
-use callosum_app::{CommandError, Exit, capability, open_ledger};
+use callosum_app::{CommandError, Exit, capability, disk_errors};
 use callosum_plan::{CapabilityName, Value};
 use callosum_plan_run::run::{DecisionWord, keep};
 use clap::Args;
@@ -68,7 +68,7 @@ pub(super) fn run(context: &Context, args: &ResumeArgs) -> Result<(), CommandErr
             return Err(refuse("it contains what looks like a secret".to_owned()));
         }
         let value = keep(&callosum_app::plan::drive::answers(context), text);
-        let value = value.map_err(|error| open_ledger::disk_failed(&error))?;
+        let value = value.map_err(|error| disk_errors::disk_failed(&error))?;
         records.push(decided(call, DecisionWord::Done, Some(value)));
     }
     for key in &args.not_done {

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Instant;
 
 use callosum_app::serve::detached::{FOLDER, PATIENCE, PAUSE};
-use callosum_app::{CommandError, Exit, open_ledger};
+use callosum_app::{CommandError, Exit, disk_errors};
 use callosum_daemon::{ListenTarget, running};
 use callosum_host::process;
 use callosum_host::process::{Launch, Limits};
@@ -26,7 +26,7 @@ pub(super) fn run(ground: &Ground, how: &HowArgs) -> Result<(), CommandError> {
         }
         Err(_) => {}
     }
-    let disk_failed = |error| open_ledger::disk_failed(&error);
+    let disk_failed = |error| disk_errors::disk_failed(&error);
     ground
         .disk
         .create_private_dir(&ground.folder())

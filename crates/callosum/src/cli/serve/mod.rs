@@ -17,7 +17,7 @@ use callosum_app::mesh::{panes, unusable};
 use callosum_app::model::serving;
 use callosum_app::report::Reporter;
 use callosum_app::serve::{LETS_GO, MENDING, Silent, elsewhere, failed, lines};
-use callosum_app::{CommandError, Exit, config_errors, open_ledger, shell_word};
+use callosum_app::{CommandError, Exit, config_errors, disk_errors, shell_word};
 use callosum_client::presence::presence_source;
 use callosum_config::{Environment, Homes, MatrixFile, SinkSetting};
 use callosum_daemon::{
@@ -156,7 +156,7 @@ fn asked(ground: &Ground, method: &str, path: &str) -> io::Result<serde_json::Va
 /// Returns a daemon that holds the lock and does not answer; `None` if there is none.
 fn silent(ground: &Ground) -> Result<Option<Silent>, CommandError> {
     let (disk, folder) = (&ground.disk, ground.folder());
-    let failed = |error| open_ledger::disk_failed(&error);
+    let failed = |error| disk_errors::disk_failed(&error);
     let until = Instant::now() + LETS_GO;
     while is_held(disk, &folder).map_err(failed)? {
         if Instant::now() >= until {
@@ -175,9 +175,9 @@ fn foreground(ground: &Ground, how: &HowArgs) -> Result<(), CommandError> {
     ground
         .homes
         .create_machine(&ground.disk)
-        .map_err(|error| open_ledger::disk_failed(&error))?;
+        .map_err(|error| disk_errors::disk_failed(&error))?;
     let instance = Instance::begin(&ground.disk, &ground.folder())
-        .map_err(|error| open_ledger::disk_failed(&error))?;
+        .map_err(|error| disk_errors::disk_failed(&error))?;
     let Some(instance) = instance else {
         return Err(served_already(ground));
     };
@@ -300,7 +300,7 @@ impl Failure {
     fn leave(&self, ground: &Ground, file: &Path) -> Result<(), CommandError> {
         let text = serde_json::to_vec(self).expect("it can be written as JSON");
         let left = ground.disk.replace_unsynced(file, &text, 0o600);
-        left.map_err(|error| open_ledger::disk_failed(&error))
+        left.map_err(|error| disk_errors::disk_failed(&error))
     }
 
     fn explained(self) -> CommandError {

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Instant;
 
 use callosum_app::serve::stop::{PATIENCE, PAUSE};
-use callosum_app::{CommandError, Exit, open_ledger};
+use callosum_app::{CommandError, Exit, disk_errors};
 use callosum_daemon::Instance;
 
 use super::{Ground, asked, silent};
@@ -29,7 +29,7 @@ pub(super) fn run(ground: &Ground) -> Result<(), CommandError> {
     loop {
         let ended = Instance::begin(&ground.disk, &folder);
         if ended
-            .map_err(|error| open_ledger::disk_failed(&error))?
+            .map_err(|error| disk_errors::disk_failed(&error))?
             .is_some()
         {
             ground.ui.say(&format!("stopped the daemon (pid {pid})"));

@@ -8,7 +8,7 @@ use std::io::Read as _;
 use std::path::PathBuf;
 
 use callosum_app::session::budget::{BudgetOutput, BudgetUse, LONGEST_STATUS, read};
-use callosum_app::session::{explain, session, tell_faults, zones};
+use callosum_app::session::{explain, session, tell_faults};
 use callosum_app::{CommandError, Exit};
 use callosum_client::transcript::{StatusLine, usage};
 use callosum_redact::terminal_escape::harmless;
@@ -47,7 +47,7 @@ pub(crate) struct BudgetArgs {
 }
 
 pub(super) fn run(context: &Context, args: &BudgetArgs) -> Result<(), CommandError> {
-    let zones = zones(context);
+    let zones = context.zones();
     let session = session(context, &zones, args.agent.agent()?);
     let config = Config::load(&session).map_err(|error| explain(&error))?;
     tell_faults(context, &config);

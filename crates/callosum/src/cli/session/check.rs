@@ -3,8 +3,8 @@
 //! The use case is [`callosum_app::session::check`].
 
 use callosum_app::session::check::{CheckpointOutput, shown};
-use callosum_app::session::{explain, heal, session, tell_faults, tell_mended, zones};
-use callosum_app::{CommandError, Exit, open_ledger};
+use callosum_app::session::{explain, heal, session, tell_faults, tell_mended};
+use callosum_app::{CommandError, Exit, disk_errors};
 use callosum_session::grounding::Threshold;
 use callosum_session::{Config, SessionError, ZoneError};
 use clap::Args;
@@ -33,11 +33,11 @@ pub(crate) struct CheckArgs {
 pub(super) fn run(context: &Context, args: &CheckArgs) -> Result<(), CommandError> {
     let threshold = Threshold::parse(&args.threshold)
         .map_err(|error| CommandError::from_error(Exit::Usage, &error))?;
-    let zones = zones(context);
+    let zones = context.zones();
     let (agent, whose) = args.whose.whose()?;
     let session = session(context, &zones, agent);
     let are_used = zones.are_used(&context.disk);
-    let are_used = are_used.map_err(|error| open_ledger::disk_failed(&error))?;
+    let are_used = are_used.map_err(|error| disk_errors::disk_failed(&error))?;
     let are_lost = !are_used && context.commit_sessions();
     if are_lost {
         let held = session.hold().map_err(|error| explain(&error))?;

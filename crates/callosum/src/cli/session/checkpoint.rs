@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use callosum_app::session::checkpoint::{PATIENCE, SynthesisOutput};
-use callosum_app::session::{budget, explain, heal, session, tell_faults, zones};
+use callosum_app::session::{budget, explain, heal, session, tell_faults};
 use callosum_app::{CommandError, many};
 use callosum_client::transcript::{SaveError, save};
 use callosum_session::Config;
@@ -40,7 +40,7 @@ pub(crate) struct CheckpointArgs {
 }
 
 pub(super) fn run(context: &Context, args: &CheckpointArgs) -> Result<(), CommandError> {
-    let zones = zones(context);
+    let zones = context.zones();
     let session = session(context, &zones, args.agent.agent()?);
     let config = Config::load(&session).map_err(|error| explain(&error))?;
     tell_faults(context, &config);

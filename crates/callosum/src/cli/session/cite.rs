@@ -3,7 +3,7 @@
 use callosum_app::CommandError;
 use callosum_app::session::decide::DecideOutput;
 use callosum_app::session::{
-    heal, place, say_moved, session, tell_mended, tell_redacted, undecided, zones,
+    heal, place, say_moved, session, tell_mended, tell_redacted, undecided,
 };
 use callosum_redact::terminal_escape::harmless;
 use callosum_session::ClaimScope;
@@ -48,7 +48,7 @@ pub(super) fn run(context: &Context, args: &CiteArgs) -> Result<(), CommandError
         .iter()
         .map(|text| place(context, text))
         .collect::<Result<_, _>>()?;
-    let zones = zones(context);
+    let zones = context.zones();
     let session = session(context, &zones, args.agent.agent()?);
     let renames = heal::renames(context);
     let mut held = session

@@ -3,7 +3,7 @@
 //! The use case is [`callosum_app::session::ghost`].
 
 use callosum_app::session::ghost::{AskedOutput, GhostOutput, asked};
-use callosum_app::session::{explain, session, tell_mended, zones};
+use callosum_app::session::{explain, session, tell_mended};
 use callosum_app::{CommandError, Exit};
 use callosum_session::ghost::{GhostError, GhostQuery, GhostSearch};
 use clap::Args;
@@ -57,7 +57,7 @@ pub(super) fn run(context: &Context, args: &GhostArgs) -> Result<(), CommandErro
         queries: made.iter().map(of).collect(),
         control,
     };
-    let zones = zones(context);
+    let zones = context.zones();
     let session = session(context, &zones, args.agent.agent()?);
     let held = session.hold().map_err(|error| explain(&error))?;
     tell_mended(context, &held);

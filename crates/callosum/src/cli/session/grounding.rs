@@ -3,7 +3,7 @@
 //! The use case is [`callosum_app::session::grounding`].
 
 use callosum_app::session::grounding::{GroundingOutput, unknown};
-use callosum_app::session::{agent, mend, session, zones};
+use callosum_app::session::{agent, mend, session};
 use callosum_app::{CommandError, Exit, shell_word};
 use callosum_session::ClaimScope;
 use callosum_session::evidence::Tree;
@@ -44,7 +44,7 @@ fn judge(context: &Context, args: &GroundingArgs) -> Result<(), CommandError> {
     let agent = agent(&args.agent)?;
     let threshold = Threshold::parse(&args.threshold)
         .map_err(|error| CommandError::from_error(Exit::Usage, &error))?;
-    let zones = zones(context);
+    let zones = context.zones();
     let session = session(context, &zones, agent);
     mend(context, &session);
     let read = session.recorded_since_handoff(ClaimScope::Own);

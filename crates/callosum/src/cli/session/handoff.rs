@@ -7,7 +7,7 @@ use callosum_app::session::handoff::{
 };
 use callosum_app::session::recipient::recipient;
 use callosum_app::session::{
-    check, explain, heal, repos, say_moved, session, tell_faults, tell_mended, tell_redacted, zones,
+    check, explain, heal, repos, say_moved, session, tell_faults, tell_mended, tell_redacted,
 };
 use callosum_app::{CommandError, Exit};
 use callosum_redact::terminal_escape::harmless;
@@ -52,7 +52,7 @@ pub(crate) struct HandoffArgs {
 }
 
 pub(super) fn run(context: &Context, args: &HandoffArgs) -> Result<(), CommandError> {
-    let zones = zones(context);
+    let zones = context.zones();
     let (agent, whose) = args.whose.whose()?;
     let to = args.to.as_deref();
     let to = to.map(|name| recipient(context, name)).transpose()?;
@@ -147,7 +147,7 @@ fn decisions(total: usize, grounded: usize) -> String {
 }
 
 /// Explains why nothing was handed off: if the checkpoint blocks, prints its steps.
-pub(in crate::cli) fn not_handed(context: &Context, error: &HandoffError) -> CommandError {
+pub(crate) fn not_handed(context: &Context, error: &HandoffError) -> CommandError {
     let checked = match error {
         HandoffError::Session(error) => return explain(error),
         HandoffError::Blocked(checked) => checked,

@@ -3,7 +3,7 @@
 //! The use case is [`callosum_app::session::heal`].
 
 use callosum_app::session::heal::{HealOutput, HealedOutput, committed, tell_pruned};
-use callosum_app::session::{explain, session, tell_faults, tell_mended, zones};
+use callosum_app::session::{explain, session, tell_faults, tell_mended};
 use callosum_app::{CommandError, Exit};
 use callosum_redact::terminal_escape::harmless;
 use callosum_session::heal::{Healed, RepairSource};
@@ -34,7 +34,7 @@ pub(crate) struct HealArgs {
 }
 
 pub(super) fn run(context: &Context, args: &HealArgs) -> Result<(), CommandError> {
-    let zones = zones(context);
+    let zones = context.zones();
     let session = session(context, &zones, Agent::default());
     if args.check_only {
         let ailing = session.ailing(&committed(context));

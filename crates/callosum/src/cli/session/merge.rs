@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use callosum_app::{CommandError, Exit, open_ledger};
+use callosum_app::{CommandError, Exit, disk_errors};
 use callosum_redact::secrets::mask;
 use callosum_redact::terminal_escape::harmless;
 use callosum_session::merge::{Kind, MergeError, marked, merged};
@@ -40,12 +40,12 @@ pub(super) fn run(context: &Context, args: &MergeArgs) -> Result<(), CommandErro
     };
     let read = |path: &PathBuf| {
         let bytes = context.disk.read(path);
-        bytes.map_err(|error| open_ledger::disk_failed(&error))
+        bytes.map_err(|error| disk_errors::disk_failed(&error))
     };
     let (base, ours, theirs) = (read(&args.base)?, read(&args.ours)?, read(&args.theirs)?);
     let write = |made: &[u8]| {
         let written = context.disk.rewrite(&args.ours, made, 0o644);
-        written.map_err(|error| open_ledger::disk_failed(&error))
+        written.map_err(|error| disk_errors::disk_failed(&error))
     };
     // Git passes an empty base if both sides created the file.
     let base = Some(base).filter(|base| !base.is_empty());

@@ -91,7 +91,7 @@ impl AgentArgs {
 
 /// Agent of claims.
 #[derive(Args, Clone, Debug)]
-pub(in crate::cli) struct WhoseArgs {
+pub(crate) struct WhoseArgs {
     /// Only claims by this agent [default: claims by all agents]
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
@@ -99,7 +99,7 @@ pub(in crate::cli) struct WhoseArgs {
 
 impl WhoseArgs {
     /// Returns the agent whose trajectory is written, and the scope of the claims that are read.
-    pub(in crate::cli) fn whose(&self) -> Result<(Agent, ClaimScope), CommandError> {
+    pub(crate) fn whose(&self) -> Result<(Agent, ClaimScope), CommandError> {
         match &self.agent {
             Some(name) => Ok((agent(name)?, ClaimScope::Own)),
             None => Ok((Agent::default(), ClaimScope::Everyone)),

@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 
 use callosum_app::session::repos::{RepoOutput, ReposOutput, forget, list, state};
-use callosum_app::{CommandError, open_ledger};
+use callosum_app::{CommandError, disk_errors};
 use callosum_redact::terminal_escape::on_one_line;
 use clap::Args;
 
@@ -32,7 +32,7 @@ pub(super) fn run(context: &Context, args: &ReposArgs) -> Result<(), CommandErro
     }
     let listed = list(context)
         .all()
-        .map_err(|error| open_ledger::disk_failed(&error))?;
+        .map_err(|error| disk_errors::disk_failed(&error))?;
     let repositories = listed.known.into_iter().map(|known| RepoOutput {
         state: state(context, &known.root).to_owned(),
         root: known.root.display().to_string(),

@@ -3,7 +3,7 @@
 //! The use case is [`callosum_app::session::resolve`].
 
 use callosum_app::session::resolve::ResolveOutput;
-use callosum_app::session::{mend, session, zones};
+use callosum_app::session::{mend, session};
 use callosum_app::{CommandError, Exit};
 use callosum_session::evidence::{Evidence, EvidenceStatus, Tree};
 use callosum_session::trajectory::Agent;
@@ -27,7 +27,7 @@ pub(crate) struct ResolveArgs {
 
 pub(super) fn run(context: &Context, args: &ResolveArgs) -> Result<(), CommandError> {
     let asked = callosum_app::session::place(context, &args.identifier)?;
-    let zones = zones(context);
+    let zones = context.zones();
     let session = session(context, &zones, Agent::default());
     mend(context, &session);
     let notes = session

@@ -6,8 +6,8 @@ use std::collections::HashSet;
 
 use callosum_app::bead::{ForkOutput, mirror};
 use callosum_app::session::status::{SessionStatusOutput, current_intent, notes, shown};
-use callosum_app::session::{explain, faults_of, heal, mend, session, zones};
-use callosum_app::{CommandError, open_ledger};
+use callosum_app::session::{explain, faults_of, heal, mend, session};
+use callosum_app::{CommandError, disk_errors};
 use callosum_session::Config;
 use callosum_session::bead::{Bead, BeadId};
 use callosum_session::divergence::forks;
@@ -35,7 +35,7 @@ pub(crate) struct StatusArgs {
 }
 
 pub(super) fn run(context: &Context, args: &StatusArgs) -> Result<(), CommandError> {
-    let zones = zones(context);
+    let zones = context.zones();
     let (agent, whose) = args.whose.whose()?;
     let session = session(context, &zones, agent);
     mend(context, &session);
@@ -63,7 +63,7 @@ pub(super) fn run(context: &Context, args: &StatusArgs) -> Result<(), CommandErr
         );
     }
     let are_used = zones.are_used(&context.disk);
-    if !are_used.map_err(|error| open_ledger::disk_failed(&error))? && context.commit_sessions() {
+    if !are_used.map_err(|error| disk_errors::disk_failed(&error))? && context.commit_sessions() {
         let lost = "all committed session files are missing from the working tree: callosum \
             session heal";
         faults.push(lost.to_owned());

@@ -9,7 +9,7 @@ use callosum_app::executor_pool::Roster;
 use callosum_app::mesh::MeshStatus;
 use callosum_app::status::task_history::{failed, recent, unfinished};
 use callosum_app::status::{ExecutorStatus, StatusOutput, TaskStatusOutput, last_cause, looked_up};
-use callosum_app::{CommandError, Exit, many, open_ledger, thousands};
+use callosum_app::{CommandError, Exit, ledger_errors, many, open_ledger, thousands};
 use callosum_ledger::{LedgerVersion, Reader, day_ahead};
 use clap::Args;
 use serde_json::Value;
@@ -51,7 +51,7 @@ fn gather(context: &Context, times: &LocalTime) -> Result<StatusOutput, CommandE
     };
     let roster = Roster::load(context);
     let (stats, last) = match &ledger {
-        Some(ledger) => looked_up(ledger).map_err(|error| open_ledger::unreadable(&error))?,
+        Some(ledger) => looked_up(ledger).map_err(|error| ledger_errors::unreadable(&error))?,
         None => Default::default(),
     };
     let version = ledger.as_ref().and_then(Reader::version);

@@ -7,7 +7,7 @@ mod select;
 use std::collections::BTreeMap;
 
 use callosum_app::agreement::Agreement;
-use callosum_app::open_ledger::disk_failed;
+use callosum_app::disk_errors::disk_failed;
 use callosum_app::undo::output::{EntryOutput, FileOutput, UndoListOutput, UndoOutput};
 use callosum_app::undo::select::{Selection, contents_of};
 use callosum_app::undo::{LARGEST, short, write};

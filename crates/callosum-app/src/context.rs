@@ -11,8 +11,8 @@ use callosum_config::{
     Environment, ForeignMark, Key, Origin, Places, Project, ProjectOverrides, Subject,
 };
 use callosum_executor::output_format::LONGEST_CLIENT_WAIT;
+use callosum_executor::runner::{Confiner, LastTranscript};
 use callosum_executor::runner::{ExecutionEnvironment, Timeouts};
-use callosum_executor::sandbox::{Confiner, LastTranscript};
 use callosum_host::disk::{EntryKind, HeldScratch, Scratch};
 use callosum_host::process::Cancel;
 use callosum_host::{Clock, Disk, Ids};

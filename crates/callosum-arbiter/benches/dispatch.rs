@@ -35,7 +35,7 @@ use callosum_executor::{
     protocol::Request,
     registry::{Capabilities, Executor, Registry, Status},
     runner::{self, ExecutionEnvironment, Timeouts},
-    sandbox::{Confiner, LastTranscript},
+    runner::{Confiner, LastTranscript},
 };
 use callosum_host::{Clock, Disk, Ids, process::Cancel};
 use callosum_ledger::{Answers, Ledger, LedgerPaths};

@@ -8,10 +8,11 @@
 use std::{thread, time::Duration};
 
 use crate::{
+    handshake,
     http::{Endpoint, EndpointError},
     registry::Executor,
     runner::ExecutionEnvironment,
-    transport::{self, Transport},
+    transport::Transport,
 };
 
 /// Longest time for an answer. The server is on this machine, and only lists its models.
@@ -151,7 +152,7 @@ pub fn look_around(
 ) -> Vec<Answering> {
     let ask = |server: &LocalServer| {
         let entry = server.entry("");
-        transport::offers(server.transport, &entry, surroundings, ANSWER_WITHIN).ok()
+        handshake::offers(server.transport, &entry, surroundings, ANSWER_WITHIN).ok()
     };
     let heard: Vec<Option<Vec<String>>> = thread::scope(|scope| {
         let asked: Vec<_> = servers

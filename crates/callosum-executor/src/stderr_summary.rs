@@ -6,6 +6,9 @@
 
 use crate::sanitize::without_usage;
 
+/// Explanation for a program whose output explains nothing.
+pub(crate) const NOTHING_TELLING: &str = "printed nothing that explains it";
+
 /// Texts that every healthy run of a client, or of what it runs on, may print.
 const EVERYDAY: [&str; 17] = [
     "metricreader",

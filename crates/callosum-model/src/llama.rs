@@ -13,7 +13,7 @@ use std::{
 };
 
 use callosum_executor::{
-    registry::Executor, runner::ExecutionEnvironment, transport::wait_until_ready,
+    handshake::wait_until_ready, registry::Executor, runner::ExecutionEnvironment,
 };
 use callosum_host::{
     Disk,

@@ -115,7 +115,7 @@ pub fn advice(context: &Context, executor: &Executor, fault: &HandshakeFault) ->
 fn speaks_the_protocol(executor: &Executor) -> bool {
     executor.kind == Kind::Cli
         && !executor.is_embedded()
-        && Dialect::of(executor).is_none()
+        && executor.dialect().is_none()
         && Transport::of(executor).is_none()
 }
 

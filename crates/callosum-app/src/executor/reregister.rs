@@ -53,7 +53,7 @@ pub fn starts(executor: &Executor) -> [Option<&str>; 6] {
 pub fn is_same_client(one: &Executor, other: &Executor) -> bool {
     let client = |executor: &Executor| {
         let template = Template::parse_for_client(&executor.command_template).ok()?;
-        let client = Client::of(Dialect::of(executor)?)?;
+        let client = Client::of(executor.dialect()?)?;
         Some((client.program, template.program().to_owned()))
     };
     client(one).is_some_and(|client_of_one| client(other) == Some(client_of_one))

@@ -11,8 +11,8 @@ use callosum_executor::{
     handshake::HandshakeFault,
     output_format::wait_until_reset,
     protocol::{Answer, AnswerError, LONGEST_SUMMARY, Request},
+    runner::LastTranscript,
     runner::{self, ExecutionEnvironment, RunError, Sign},
-    sandbox::LastTranscript,
 };
 use callosum_json::Checksum;
 use callosum_redact::{secrets, terminal_escape::on_one_line};

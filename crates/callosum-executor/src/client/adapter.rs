@@ -37,7 +37,7 @@ const RUNNERS: [&str; 4] = ["bunx", "node", "npx", "pnpx"];
 impl Client {
     /// Returns the client behind an executor, as far as its entry shows.
     pub fn behind(executor: &Executor) -> Option<&'static Self> {
-        if let Some(dialect) = Dialect::of(executor) {
+        if let Some(dialect) = executor.dialect() {
             return Self::of(dialect);
         }
         let (_, dialect, _) = speaker(executor)?;

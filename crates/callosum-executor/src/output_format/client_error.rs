@@ -10,7 +10,8 @@ use callosum_ledger::ErrorCode;
 use crate::{
     client::Client,
     registry::Executor,
-    runner::{NOTHING_TELLING, is_secret, passes},
+    runner::{is_secret, passes},
+    stderr_summary::NOTHING_TELLING,
 };
 
 /// Reason why a client gave no answer. All words are masked, cut short and harmless to a terminal.

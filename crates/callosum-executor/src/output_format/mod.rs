@@ -4,7 +4,7 @@
 //! in words ([`Request::spoken_plainly`](crate::protocol::Request::spoken_plainly)). Its output is
 //! read as it comes: `events` finds the JSON in it, one file per client applies an event to the
 //! `stream_state`, and `error_text` makes a `client_error` of a client's complaint. `run` drives all
-//! that, and `handshake` finds out without a paid call whether a client can be used at all.
+//! that.
 //!
 //! Deliberately not here: the list of clients and their files, which is in
 //! [`client`](crate::client), and any network of our own.
@@ -15,7 +15,6 @@ mod codex;
 mod error_text;
 mod events;
 mod gemini;
-mod handshake;
 mod inner_sandbox;
 mod limit_wait;
 mod name;
@@ -43,7 +42,6 @@ pub(crate) use self::{
         WRITES_UNASKED,
     },
     events::Events,
-    handshake::{handshake, ping},
     pending_tools::OpenTools,
     reason::named_in,
     run::{LONGEST_DOING, as_answer, ask},

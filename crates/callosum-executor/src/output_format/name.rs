@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use crate::registry::{Executor, Kind};
-
 /// A way of answering that is not the seed's protocol (`protocol` in the registry).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
@@ -32,13 +30,10 @@ impl Dialect {
         Self::Text,
     ];
 
-    /// The dialect that an entry names, if it is a program and names one that we read.
-    pub fn of(executor: &Executor) -> Option<Self> {
-        let named = executor.protocol.as_deref()?;
-        let known = Self::ALL
-            .into_iter()
-            .find(|dialect| dialect.as_str() == named);
-        known.filter(|_| executor.kind == Kind::Cli)
+    /// Returns the dialect with this name in the registry.
+    pub fn named(name: &str) -> Option<Self> {
+        let mut all = Self::ALL.into_iter();
+        all.find(|dialect| dialect.as_str() == name)
     }
 
     /// Its name in the registry.

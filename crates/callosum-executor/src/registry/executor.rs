@@ -4,7 +4,7 @@ use std::{fmt, fmt::Write as _, time::Duration};
 
 use serde_json::{Map, Value};
 
-use crate::{client::Client, sanitize::fit_line};
+use crate::{client::Client, output_format::Dialect, sanitize::fit_line};
 use callosum_sandbox::{Policy, RequestedPaths};
 
 /// The id of the executor that every installation has.
@@ -108,6 +108,12 @@ pub struct Capabilities {
 }
 
 impl Executor {
+    /// Returns the dialect that the entry names, if it is a program and names one that we read.
+    pub fn dialect(&self) -> Option<Dialect> {
+        let named = Dialect::named(self.protocol.as_deref()?);
+        named.filter(|_| self.kind == Kind::Cli)
+    }
+
     /// Returns the entry of the executor that this program contains.
     ///
     /// It is active from the start: it is this very binary, so it needs no handshake.

@@ -12,7 +12,9 @@ use callosum_host::{
 
 use super::{
     environment::environment,
-    run::{ExecutionEnvironment, HEARD_COMPLAINT, RunError, Timeouts},
+    execution_environment::ExecutionEnvironment,
+    limits::{HEARD_COMPLAINT, LARGEST_ANSWER, Timeouts},
+    run_error::RunError,
 };
 use crate::{registry::Executor, template::Command};
 
@@ -39,7 +41,7 @@ impl SpawnSpec {
             input: Vec::new(),
             passed: &[],
             set: &[],
-            output_bytes: super::run::LARGEST_ANSWER,
+            output_bytes: LARGEST_ANSWER,
         }
     }
 }

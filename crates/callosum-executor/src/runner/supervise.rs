@@ -11,7 +11,10 @@ use callosum_host::{
 };
 
 use super::{
-    run::{ExecutionEnvironment, HEARD_COMPLAINT, RunError, Sign, Timeouts, cause_of},
+    execution_environment::ExecutionEnvironment,
+    limits::{HEARD_COMPLAINT, Timeouts},
+    output::Sign,
+    run_error::{RunError, cause_of},
     spawn::{SpawnSpec, start},
 };
 use crate::{

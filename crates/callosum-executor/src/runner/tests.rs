@@ -9,13 +9,13 @@ use callosum_host::{
 use callosum_ledger::ErrorCode;
 use callosum_testkit::{fakes, with_time_enough};
 
-use super::{run::HEARD_COMPLAINT, supervise::last_words, *};
+use super::{limits::HEARD_COMPLAINT, supervise::last_words, *};
 use crate::{
     handshake::handshake,
     health::Health,
     protocol::{Answer, AnswerError, ChecksumBy, Request},
     registry::{Capabilities, Executor},
-    sandbox::LastTranscript,
+    runner::LastTranscript,
     template::TemplateError,
 };
 use callosum_sandbox::Connections;

@@ -7,7 +7,7 @@ use std::ffi::OsString;
 
 use callosum_redact::secrets;
 
-use super::run::{Reply, RunError};
+use super::{output::Reply, run_error::RunError};
 use crate::{
     output_format::{self, ClientError, wrapping::unwrapped},
     protocol::{Answer, AnswerError, parse_answer},

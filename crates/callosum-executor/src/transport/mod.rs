@@ -7,7 +7,7 @@
 //! strangers does so outside of the controller.
 //!
 //! `job` is the input of that process, `event` its output, a line each. The controller's side is in
-//! `run_worker`, `tool_call`, `handshake` and `cancel`, the other side in [`speak`].
+//! `run_worker`, `tool_call` and `cancel`, the other side in [`worker`](crate::worker).
 //! `strip_reasoning` removes thoughts from an answer. `runtime` and `output_reader` are for
 //! protocols that a library speaks on the other side, on a runtime: events as they come, and bytes
 //! as signs of life.
@@ -16,28 +16,25 @@
 
 pub(crate) mod cancel;
 mod event;
-mod handshake;
 mod job;
 mod name;
 mod output_reader;
-mod run_worker;
+pub(crate) mod run_worker;
 mod runtime;
 mod strip_reasoning;
 mod tool_call;
-mod worker_main;
+mod worker_context;
 
 pub(crate) use self::{
     cancel::LEAVE_WITHIN,
     event::{Event, Tell},
-    handshake::{handshake, offers, ping},
     job::{Job, Limits, Want},
     output_reader::{LONGEST_MESSAGE, ReadOutput},
     run_worker::ask,
     runtime::{relay, say},
 };
 pub use self::{
-    handshake::wait_until_ready,
     name::Transport,
     tool_call::{CallError, ToolAnswer, call_tool},
-    worker_main::{JobError, WorkerContext, speak},
+    worker_context::WorkerContext,
 };

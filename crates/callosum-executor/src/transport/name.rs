@@ -69,7 +69,7 @@ impl Transport {
 
     /// Returns the name of our process that speaks it, if the entry's command may be another
     /// program.
-    pub(super) fn speaker(self) -> Option<&'static str> {
+    pub(crate) fn speaker(self) -> Option<&'static str> {
         match self {
             Self::OpenAi | Self::Ollama | Self::Callosum | Self::Hosted => None,
             Self::Mcp => Some("mcp"),

@@ -20,12 +20,12 @@ use crate::{
     protocol::{Answer, Request, Spent, parse_answer},
     registry::{Capabilities, Executor},
     runner::{
-        Ended, ExecutionEnvironment, LARGEST_ANSWER, Listener, NOTHING_TELLING, RunError, Sign,
-        SpawnSpec, Timeouts, cause_of, hear_out, judge_ending, listen, own_folder,
+        Ended, ExecutionEnvironment, LARGEST_ANSWER, Listener, RunError, Sign, SpawnSpec, Timeouts,
+        cause_of, hear_out, judge_ending, listen, own_folder,
     },
     sanitize::fit_line,
     server_tool::ServerTool,
-    stderr_summary::without_everyday,
+    stderr_summary::{NOTHING_TELLING, without_everyday},
     template::{Command, Template},
 };
 use callosum_sandbox::Level;
@@ -108,43 +108,43 @@ pub(crate) fn ask(
 
 /// Result of a look at the server, without a request for an answer.
 #[derive(Debug)]
-pub(super) struct ServerOffer {
+pub(crate) struct ServerOffer {
     /// The server's version, if it reports one.
-    pub(super) version: Option<String>,
+    pub(crate) version: Option<String>,
     /// The names of its models or tools.
-    pub(super) offers: Vec<String>,
+    pub(crate) offers: Vec<String>,
     /// The tools of a tool server.
-    pub(super) tools: Vec<ServerTool>,
+    pub(crate) tools: Vec<ServerTool>,
 }
 
 /// Reports of one job.
-pub(super) struct JobResult {
+pub(crate) struct JobResult {
     /// State of the answer.
-    pub(super) hearing: StreamState,
+    pub(crate) hearing: StreamState,
     /// Text of an answer so far, whole or not.
-    partial: Option<String>,
+    pub(crate) partial: Option<String>,
     /// The result of a look at the server.
-    pub(super) found: Option<ServerOffer>,
+    pub(crate) found: Option<ServerOffer>,
     /// Whether a tool was being called.
-    pub(super) begun: bool,
+    pub(crate) begun: bool,
     /// The answer of a tool that was called.
-    pub(super) called: Option<ToolAnswer>,
+    pub(crate) called: Option<ToolAnswer>,
     /// Tokens of the prompt, by estimate.
-    prompt_tokens: u64,
+    pub(crate) prompt_tokens: u64,
     /// Parts of the tree that the model was shown.
-    shown: Map<String, Value>,
+    pub(crate) shown: Map<String, Value>,
     /// Whether the agent went on after its input had ended.
-    unended: bool,
+    pub(crate) unended: bool,
     /// The way in which the process ended.
-    pub(super) ending: Ending,
+    pub(crate) ending: Ending,
     /// The end of its standard error.
-    pub(super) complaint: String,
+    pub(crate) complaint: String,
     /// The time that it took.
-    pub(super) elapsed: std::time::Duration,
+    pub(crate) elapsed: std::time::Duration,
 }
 
 /// Has a job done by a process of ours.
-pub(super) fn have_asked(
+pub(crate) fn have_asked(
     transport: Transport,
     want: Want,
     executor: &Executor,
@@ -253,7 +253,7 @@ fn conclude_job(
 }
 
 /// Returns the error with the reason why there is no answer.
-pub(super) fn failed(
+pub(crate) fn failed(
     executor: &Executor,
     surroundings: &ExecutionEnvironment,
     fault: ClientError,

@@ -7,8 +7,8 @@ use std::{
 };
 
 use callosum_executor::{
+    runner::LastTranscript,
     runner::{ExecutionEnvironment, Timeouts},
-    sandbox::LastTranscript,
 };
 use callosum_host::{Clock, Disk, process::Cancel};
 use callosum_json::Checksum;

@@ -322,7 +322,7 @@ pub(super) fn entry(args: &RegisterArgs) -> Result<Executor, CommandError> {
     }
     if let Some(protocol) = &args.protocol {
         executor.protocol = Some(protocol.clone());
-        if Dialect::of(&executor).is_none() && Transport::of(&executor).is_none() {
+        if executor.dialect().is_none() && Transport::of(&executor).is_none() {
             let dialects = Dialect::ALL.iter().map(|known| known.as_str());
             let others = [Transport::Acp.as_str(), Transport::Mcp.as_str()];
             let known: Vec<&str> = dialects.chain(others).collect();
@@ -334,7 +334,7 @@ pub(super) fn entry(args: &RegisterArgs) -> Result<Executor, CommandError> {
             return Err(CommandError::new(Exit::Usage, what).hint(registration_line(&executor)));
         }
     }
-    let template = if Dialect::of(&executor).is_some() {
+    let template = if executor.dialect().is_some() {
         Template::parse_for_client(&executor.command_template)
     } else {
         Template::parse(&executor.command_template)

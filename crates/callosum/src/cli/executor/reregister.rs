@@ -85,7 +85,7 @@ fn completed(given: &RegisterArgs, standing: &Executor) -> RegisterArgs {
         .as_deref()
         .is_some_and(|template| program(template) == program(&standing.command_template));
     let mut args = given.clone();
-    if is_same && args.tool.is_none() && Dialect::of(standing).is_some() {
+    if is_same && args.tool.is_none() && standing.dialect().is_some() {
         args.protocol = args.protocol.or_else(|| standing.protocol.clone());
     }
     if standing.is_remote() && args.command.is_none() {

@@ -11,7 +11,8 @@ use callosum_app::executor::scout::{LONGEST_REQUEST, PROGRESS_PAUSE};
 use callosum_app::{CommandError, Exit};
 use callosum_config::Environment;
 use callosum_executor::transport;
-use callosum_executor::transport::{JobError, WorkerContext};
+use callosum_executor::transport::WorkerContext;
+use callosum_executor::worker::{self, JobError};
 use callosum_host::Disk;
 use callosum_host::process::{end_with_parent, replace};
 use callosum_model::LlamaCommand;
@@ -76,7 +77,7 @@ fn speak(environment: &Environment, job: &[u8]) -> Result<(), CommandError> {
         disk: &Disk::real(),
         environment: &environment,
     };
-    transport::speak(job, &means, &mut io::stdout()).map_err(|error| match error {
+    worker::speak(job, &means, &mut io::stdout()).map_err(|error| match error {
         JobError::Unreadable(error) => {
             CommandError::because(Exit::Usage, "cannot read the job on standard input", &error)
         }

@@ -8,18 +8,17 @@ use std::time::Duration;
 
 use callosum_host::process::Ending;
 
-use super::{
-    job::Want,
-    name::Transport,
-    run_worker::{self, failed, have_asked},
-};
+use super::steps::{Handshake, HandshakeFault, steps};
 use crate::{
-    handshake::{Handshake, HandshakeFault, steps},
     protocol::Spent,
     registry::{Capabilities, Executor},
     runner::{ExecutionEnvironment, RunError, Timeouts, cause_of},
     sanitize::fit_shortly,
     server_tool::ServerTool,
+    transport::{
+        Transport, Want,
+        run_worker::{self, failed, have_asked},
+    },
 };
 
 /// Longest time for a server to list its models or tools.

@@ -1,24 +1,13 @@
 //! [`speak`]: the process that speaks for the controller, from its job to its last event.
 
-use std::{ffi::OsString, io::Write};
+use std::io::Write;
 
-use callosum_host::Disk;
-
-use super::{event::Event, job::Job, name::Transport};
 use crate::{
     acp,
     http::{self, Interface},
     mcp,
+    transport::{Event, Job, Transport, WorkerContext},
 };
-
-/// Resources of the process.
-#[derive(Debug)]
-pub struct WorkerContext<'m> {
-    /// The disk.
-    pub disk: &'m Disk,
-    /// Its environment, which may hold a key.
-    pub environment: &'m [(OsString, OsString)],
-}
 
 /// Reason why a job had no reports.
 #[derive(Debug, thiserror::Error)]

@@ -1,22 +1,19 @@
-//! The handshake: four steps after which an executor may be handed tasks, or not (seed CAL §6.2).
-//!
-//! [`handshake`] asks, [`judge`] decides over what was heard, [`Handshake::apply`] writes the
-//! outcome into the entry. Nothing else makes an executor active.
+//! The four steps of a handshake, and the decision over the answers.
 
 use std::{fmt, time::Duration};
 
 use callosum_ledger::ErrorCode;
 use jiff::Timestamp;
 
+use super::{client, server};
 use crate::{
     client::Version,
-    output_format::{self, Dialect},
     protocol::{AnswerError, Request, Unreadable, parse_answer, parse_capabilities},
     registry::{Capabilities, Executor},
     runner::{ExecutionEnvironment, Reply, RunError, Timeouts, exchange},
     sanitize::with_causes,
     server_tool::ServerTool,
-    transport::{self, Transport},
+    transport::Transport,
 };
 
 /// Longest time that an executor may take to answer each question (seed CAL §6.2).
@@ -210,11 +207,11 @@ impl Handshake {
 ///
 /// A client with a dialect is asked for its version and its options instead.
 pub fn handshake(executor: &Executor, surroundings: &ExecutionEnvironment) -> Handshake {
-    if let Some(dialect) = Dialect::of(executor) {
-        return output_format::handshake(dialect, executor, surroundings);
+    if let Some(dialect) = executor.dialect() {
+        return client::handshake(dialect, executor, surroundings);
     }
     if let Some(transport) = Transport::of(executor) {
-        return transport::handshake(transport, executor, surroundings);
+        return server::handshake(transport, executor, surroundings);
     }
     let ping = ask(executor, surroundings, "ping");
     let capabilities = ping
@@ -228,11 +225,11 @@ pub fn ping(
     executor: &Executor,
     surroundings: &ExecutionEnvironment,
 ) -> Result<Duration, HandshakeFault> {
-    if Dialect::of(executor).is_some() {
-        return output_format::ping(executor, surroundings);
+    if executor.dialect().is_some() {
+        return client::ping(executor, surroundings);
     }
     if let Some(transport) = Transport::of(executor) {
-        return transport::ping(transport, executor, surroundings);
+        return server::ping(transport, executor, surroundings);
     }
     let reply = ask(executor, surroundings, "ping")?;
     parse_answer(&reply.output, executor.capabilities)?;

@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use callosum_host::process::Ending;
 
-use super::name::Dialect;
+use super::steps::{Handshake, HandshakeFault, steps};
 use crate::{
     client::{Client, Version},
-    handshake::{Handshake, HandshakeFault, steps},
+    output_format::Dialect,
     registry::{Capabilities, Executor},
     runner::{
         Counting, ExecutionEnvironment, RunError, SpawnSpec, Timeouts, cause_of, hear_out,

@@ -22,8 +22,9 @@ use crate::{
     grounding::{Brief, Grounded},
     notes::Notes,
     sanitize::title_of,
+    timestamp::second,
     trajectory::{Agent, Trajectory},
-    transaction::{LockedSession, Session, SessionError, second},
+    transaction::{LockedSession, Session, SessionError},
     zones::ZoneError,
 };
 

@@ -19,8 +19,9 @@ use crate::{
     grounding::{ClaimKind, Grounded, Grounding, Threshold, lacking_time},
     notes::Notes,
     renames::FileMove,
+    timestamp::second,
     trajectory::{Record, UnreadLines},
-    transaction::{Intent, LockedSession, NoteChange, Session, SessionError, second},
+    transaction::{Intent, LockedSession, NoteChange, Session, SessionError},
 };
 
 /// Number of steps that block by default, from the first.

@@ -12,11 +12,9 @@ use crate::{
     grounding::time_of,
     notes::{Decision, Notes},
     sanitize::{MOST_TITLE_WORDS, Redaction, is_short_title, title_of},
+    timestamp::{second, times_from},
     trajectory::{DayFile, Record, content_of, day_files, records},
-    transaction::{
-        BeadChange, Intent, LockedSession, NoteChange, Session, SessionError, Written, second,
-        times_from,
-    },
+    transaction::{BeadChange, Intent, LockedSession, NoteChange, Session, SessionError, Written},
     zones::ZoneError,
 };
 

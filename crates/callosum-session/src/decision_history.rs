@@ -20,11 +20,12 @@ use crate::{
     bead::{Bead, BeadId, Mark},
     decide::NOT_CURRENT,
     divergence::Source,
-    grounding::{ClaimKind, claim_of, comparable, revision_of},
+    grounding::{ClaimKind, claim_of, revision_of},
     notes::{Decision, Notes},
-    sanitize::{Redaction, title_of},
+    sanitize::{Redaction, comparable, title_of},
+    timestamp::{in_order, second, times_from},
     trajectory::{Record, day_files, each_record},
-    transaction::{LockedSession, Session, SessionError, in_order, second, times_from},
+    transaction::{LockedSession, Session, SessionError},
     zones::ZoneError,
 };
 

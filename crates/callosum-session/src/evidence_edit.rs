@@ -9,10 +9,11 @@ use crate::{
     decide::{DecideError, Decided, EvidenceKind, NOT_CURRENT, cite_record},
     decision_history::decided,
     evidence::{Evidence, EvidenceStatus, Tree},
-    grounding::{Brief, Claim, says_the_same, time_of},
+    grounding::{Brief, Claim, time_of},
     notes::{Decision, EvidenceChange, Notes},
-    sanitize::Redaction,
-    transaction::{BeadChange, Intent, LockedSession, NoteChange, SessionError, second},
+    sanitize::{Redaction, says_the_same},
+    timestamp::second,
+    transaction::{BeadChange, Intent, LockedSession, NoteChange, SessionError},
     untracked_decisions::Unrecorded,
 };
 

@@ -17,8 +17,9 @@ use crate::{
     grounding::{Brief, Threshold},
     notes::Notes,
     sanitize::Redaction,
+    timestamp::second,
     trajectory::{Agent, COVERS, RecordForm, covers},
-    transaction::{BeadChange, Intent, LockedSession, NoteChange, SessionError, Written, second},
+    transaction::{BeadChange, Intent, LockedSession, NoteChange, SessionError, Written},
 };
 
 /// A hand-off that is about to be made.

@@ -39,6 +39,7 @@ mod renames;
 mod sanitize;
 mod session_start;
 pub mod system;
+mod timestamp;
 pub mod trajectory;
 mod transaction;
 mod untracked_decisions;

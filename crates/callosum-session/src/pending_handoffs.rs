@@ -13,8 +13,9 @@ use sha2::{Digest as _, Sha256};
 use crate::{
     cross_repo::RECEIVED,
     sanitize::one_line,
+    timestamp::second,
     trajectory::{Agent, Record, content_of, day_files, records},
-    transaction::{LockedSession, Session, SessionError, second},
+    transaction::{LockedSession, Session, SessionError},
     zones::{ZoneError, Zones},
 };
 

@@ -21,6 +21,6 @@ pub use self::{
     tally::Tally,
 };
 pub(crate) use self::{
-    claim::{claim_of, comparable, revision_of, says_the_same, time_of},
+    claim::{claim_of, revision_of, time_of},
     record_summary::Brief,
 };

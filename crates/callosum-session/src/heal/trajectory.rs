@@ -12,8 +12,9 @@ use crate::{
     config::Config,
     divergence::Source,
     merge::{Kind, merged},
+    timestamp::second,
     trajectory::day_files,
-    transaction::{LockedSession, Session, SessionError, second},
+    transaction::{LockedSession, Session, SessionError},
     untracked_decisions::Unrecorded,
 };
 

@@ -5,8 +5,8 @@ use serde_json::Value;
 
 use crate::{
     bead::{ASSUMPTION, GROUNDING, REPLACES, Sheet, SheetError, Step, needed},
-    grounding::says_the_same,
     notes::{Decision, EvidenceChange, Field, Notes},
+    sanitize::says_the_same,
 };
 
 /// Format version of the file that holds an intent.

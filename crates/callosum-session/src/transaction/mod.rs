@@ -8,8 +8,5 @@ mod concurrent_edit;
 mod intent_log;
 mod session;
 
+pub(crate) use self::intent_log::{BeadChange, BeadKey, Intent, NoteChange};
 pub use self::session::{LockedSession, ResumedStep, Session, SessionError, Written};
-pub(crate) use self::{
-    intent_log::{BeadChange, BeadKey, Intent, NoteChange},
-    session::{in_order, second, times_from},
-};

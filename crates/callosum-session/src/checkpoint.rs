@@ -259,7 +259,7 @@ impl Session<'_> {
         };
         let is_empty = notes.is_none()
             && foreign.is_none()
-            && read.records.is_empty()
+            && read.recorded.records.is_empty()
             && grounding.total() == 0;
         let notes = notes.unwrap_or_else(|| Notes::read(Vec::new()));
         let current = || notes.active().bead.as_deref().and_then(BeadId::new);
@@ -275,7 +275,12 @@ impl Session<'_> {
             }
             Some(Err(_)) | None => None,
         };
-        let records: Vec<&Record> = read.records.iter().map(|(_, record)| record).collect();
+        let records: Vec<&Record> = read
+            .recorded
+            .records
+            .iter()
+            .map(|(_, record)| record)
+            .collect();
         let claims: Vec<_> = grounding
             .claims
             .iter()
@@ -305,6 +310,7 @@ impl Session<'_> {
         let unread = notes.unread().into_iter().take(MOST_NAMED);
         in_notes.extend(unread.map(|fault| format!("{file}:{}: {}", fault.line, fault.what)));
         let mut of_records: Vec<String> = read
+            .recorded
             .bad
             .iter()
             .map(|(file, bad)| match bad.count {
@@ -321,9 +327,13 @@ impl Session<'_> {
         let foreign = foreign.map(|what| format!("{file}:1: {what}"));
         let unfinished = asked.unfinished.iter().chain(&merges);
         let unfinished = unfinished.map(|file| format!("{file}: {MERGE}"));
-        let unread = read.unread.iter().map(|UnreadLines { file, line, .. }| {
-            format!("{file}:{line}: this line is not a record, and may hide a claim")
-        });
+        let unread = read
+            .recorded
+            .unread
+            .iter()
+            .map(|UnreadLines { file, line, .. }| {
+                format!("{file}:{line}: this line is not a record, and may hide a claim")
+            });
         let mut unsettled: Vec<String> = foreign
             .into_iter()
             .chain(unsettled)
@@ -336,9 +346,9 @@ impl Session<'_> {
         let (first, identifiers) = if unsettled.is_empty() {
             (grounded(&grounding, config, threshold), identifiers)
         } else {
-            let has_unread = !read.unread.is_empty();
+            let has_unread = !read.recorded.unread.is_empty();
             let mut first = unreadable(&unsettled, has_merge, has_unread, config);
-            if unsettled.len() == read.unread.len() {
+            if unsettled.len() == read.recorded.unread.len() {
                 // The notes and beads could be read: the claims in them are counted as usual.
                 let of_claims = grounded(&grounding, config, threshold);
                 if of_claims.outcome != Outcome::Passed {
@@ -356,9 +366,9 @@ impl Session<'_> {
             decay,
             scenarios(bead.as_ref(), config),
         ];
-        let last = read.records.last().map(|(_, last)| last);
+        let last = read.recorded.records.last().map(|(_, last)| last);
         let is_later = |last: &&Record| {
-            let mut others = read.records.iter().map(|(_, record)| record);
+            let mut others = read.recorded.records.iter().map(|(_, record)| record);
             others.all(|other| other.text("agent") == last.text("agent") || other.ts() < last.ts())
         };
         let last = last.filter(is_later).cloned();

@@ -98,7 +98,7 @@ impl LockedSession<'_> {
     /// commented out in the notes and is still claimed.
     fn of_trajectories_alone(&self, name: &str) -> Result<Option<Decision>, SessionError> {
         let read = self.session.recorded_since_handoff(ClaimScope::Everyone)?;
-        let records = read.records.iter().rev();
+        let records = read.recorded.records.iter().rev();
         let cited = records.filter(|(_, record)| record.phase() == "cite");
         let mut made = cited.filter_map(|(_, record)| decided(record));
         let found = made.find(|made| made.is_named(name));

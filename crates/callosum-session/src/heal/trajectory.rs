@@ -119,7 +119,7 @@ impl LockedSession<'_> {
     pub(super) fn heal_trajectory(&self, healed: &mut Vec<Healed>) -> Result<(), SessionError> {
         let session = &self.session;
         let read = session.recorded_since_handoff(ClaimScope::Everyone)?;
-        let cited = read.records.iter().map(|(_, record)| record);
+        let cited = read.recorded.records.iter().map(|(_, record)| record);
         let cited = cited.filter(|record| record.phase() == "cite");
         let cited = cited.map(|record| (record.text("decision"), record.text("claim")));
         let mut lost = session.unrecorded(cited)?;

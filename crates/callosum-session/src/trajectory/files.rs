@@ -14,10 +14,7 @@ use super::{
     lean::AnyRecord,
     record::{Bad, Record, RecordForm, name_of_unread},
 };
-use crate::{
-    grounding::{Claim, Marked, Revised},
-    zones::{ZoneError, Zones},
-};
+use crate::zones::{ZoneError, Zones};
 
 /// Most days that are looked back for the last hand-off.
 const MOST_DAYS: usize = 31;
@@ -82,14 +79,6 @@ pub struct Read<R = Record> {
     pub unread: Vec<UnreadLines>,
     /// Entries with the name of a file that are not files, so that their former content is unknown.
     pub not_files: Vec<String>,
-    /// Marks of a person in the notes; empty if a trajectory was read by itself.
-    pub marked: Marked,
-    /// Current wording in beads and notes of recorded decisions; empty if a trajectory was read by
-    /// itself.
-    pub revised: Revised,
-    /// Decisions since then that notes or beads have, and no trajectory; empty if a trajectory was
-    /// read by itself.
-    pub unrecorded: Vec<Claim>,
     /// Scope of the agent's hand-offs.
     pub(crate) over: Over,
 }
@@ -104,9 +93,6 @@ impl<R> Default for Read<R> {
             bad: Vec::new(),
             unread: Vec::new(),
             not_files: Vec::new(),
-            marked: Marked::default(),
-            revised: Revised::default(),
-            unrecorded: Vec::new(),
             over: Over::default(),
         }
     }
@@ -124,9 +110,6 @@ impl<R> Read<R> {
             bad: self.bad,
             unread: self.unread,
             not_files: self.not_files,
-            marked: self.marked,
-            revised: self.revised,
-            unrecorded: self.unrecorded,
             over: self.over,
         }
     }

@@ -51,6 +51,17 @@ pub enum Outcome {
     Skipped,
 }
 
+impl Outcome {
+    /// Returns the outcome of a gate whose requirement is not met.
+    fn unmet(enforcement: Enforcement) -> Self {
+        match enforcement {
+            Enforcement::Standard | Enforcement::Strict => Self::Blocked,
+            Enforcement::Warn => Self::Warned,
+            Enforcement::Disabled => Self::Skipped,
+        }
+    }
+}
+
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -408,7 +419,7 @@ impl Session<'_> {
 
 /// The claims are unknown as long as the notes cannot be read as intended.
 fn unreadable(unsettled: &[String], has_merge: bool, has_unread: bool, config: &Config) -> Step {
-    let outcome = config.enforcement.outcome();
+    let outcome = Outcome::unmet(config.enforcement);
     let mut lines = vec![headline(outcome, &unsettled[0])];
     if has_merge {
         let hint = "finish the merge (callosum session heal merges both sides and keeps what only \
@@ -469,7 +480,7 @@ fn grounded(grounding: &Grounding, config: &Config, threshold: &Threshold) -> St
             said: vec![summary],
         };
     }
-    let outcome = config.enforcement.outcome();
+    let outcome = Outcome::unmet(config.enforcement);
     let many = match complaints.len() {
         1 => "1 decision lacks evidence".to_owned(),
         many => format!("{many} decisions lack evidence"),
@@ -533,7 +544,7 @@ fn ghosts(records: &[&Record], unlooked: Vec<(String, String)>, config: &Config)
     let outcome = if lines.is_empty() {
         Outcome::Passed
     } else {
-        config.enforcement.outcome()
+        Outcome::unmet(config.enforcement)
     };
     Step {
         name: "negative grounding",
@@ -641,7 +652,7 @@ fn scenarios(bead: Option<&Bead>, config: &Config) -> Step {
         Outcome::Passed
     } else {
         lines.push("name them: callosum session decide WORDS --acceptance WORDS".to_owned());
-        config.edd.outcome()
+        Outcome::unmet(config.edd)
     };
     Step {
         name,

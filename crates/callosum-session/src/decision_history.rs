@@ -18,7 +18,6 @@ use serde_json::Value;
 
 use crate::{
     bead::{Bead, BeadId, Mark},
-    decide::NOT_CURRENT,
     divergence::Source,
     grounding::{ClaimKind, claim_of, revision_of},
     notes::{Decision, Notes},
@@ -31,6 +30,9 @@ use crate::{
 
 /// The file that has the mark of notes that were found complete.
 const MARK: &str = "notes.mark";
+
+/// The member of a record that says that its bead was not the current one.
+pub(crate) const NOT_CURRENT: &str = "bead_not_current";
 
 /// Decisions known from trajectories and beads.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -6,8 +6,8 @@
 use crate::{
     bead::{Bead, BeadId, evidence_value},
     claim_scope::ClaimScope,
-    decide::{DecideError, Decided, EvidenceKind, NOT_CURRENT, cite_record},
-    decision_history::decided,
+    decide::{DecideError, Decided, EvidenceKind, cite_record},
+    decision_history::{NOT_CURRENT, decided},
     evidence::{Evidence, EvidenceStatus, Tree},
     grounding::{Brief, Claim, time_of},
     notes::{Decision, EvidenceChange, Notes},

@@ -13,7 +13,7 @@ use crate::{
     checkpoint::{Checked, CheckpointRequest},
     claim_scope::ClaimScope,
     config::Config,
-    decide::NOT_CURRENT,
+    decision_history::NOT_CURRENT,
     grounding::{Brief, Threshold},
     notes::Notes,
     sanitize::Redaction,

@@ -33,6 +33,7 @@ mod incremental;
 pub mod merge;
 pub mod notes;
 mod pending_handoffs;
+mod quotes;
 mod rebuild;
 pub mod recovery;
 mod renames;

@@ -36,6 +36,7 @@ mod pending_handoffs;
 mod quotes;
 mod rebuild;
 pub mod recovery;
+mod rename_history;
 mod renames;
 mod sanitize;
 mod session_start;
@@ -56,7 +57,8 @@ pub use crate::{
     handoff::{HandedOff, HandoffError, NewHandoff},
     incremental::{Delta, Synthesized},
     pending_handoffs::PendingHandoff,
-    renames::{FileMove, RenameHistory},
+    rename_history::RenameHistory,
+    renames::FileMove,
     sanitize::{MOST_TITLE_WORDS, Redaction, is_short_title, one_line, title_of},
     session_start::{RenderedStart, SessionStart},
     transaction::{LockedSession, ResumedStep, Session, SessionError, Written},

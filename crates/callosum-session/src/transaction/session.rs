@@ -13,11 +13,10 @@ use super::{
 };
 use crate::{
     bead::{BeadId, Beads, Sheet, SheetError},
-    fingerprints,
     notes::{LARGEST_NOTES, Notes, TEMPLATE},
-    renames::HistorySource,
+    rename_history::HistorySource,
     trajectory::{Agent, Trajectory},
-    zones::{ZoneError, Zones},
+    zones::{FINGERPRINTS, ZoneError, Zones},
 };
 
 /// Time to wait for another session's step.
@@ -314,7 +313,7 @@ const OWN: [&str; 8] = [
     "lock",
     "seen",
     "contexts",
-    fingerprints::FILE,
+    FINGERPRINTS,
     "notes.mark",
     "beads.index",
     "beads.gone",

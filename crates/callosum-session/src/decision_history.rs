@@ -18,10 +18,10 @@ use serde_json::Value;
 
 use crate::{
     bead::{Bead, BeadId, Mark},
-    divergence::Source,
     grounding::{ClaimKind, claim_of, revision_of},
     notes::{Decision, Notes},
     sanitize::{Redaction, comparable, title_of},
+    source::Source,
     timestamp::{in_order, second, times_from},
     trajectory::{Record, day_files, each_record},
     transaction::{LockedSession, Session, SessionError},

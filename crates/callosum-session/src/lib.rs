@@ -40,6 +40,7 @@ mod rename_history;
 mod renames;
 mod sanitize;
 mod session_start;
+mod source;
 pub mod system;
 mod timestamp;
 pub mod trajectory;

@@ -7,10 +7,10 @@ use serde_json::Value;
 use super::same_time::{ClaimKey, SameTime};
 use crate::{
     bead::evidence_of,
-    divergence::Source,
     evidence::{Evidence, Relative, Tree},
     notes::is_time,
     sanitize::title_of,
+    source::Source,
     trajectory::Record,
 };
 

@@ -10,8 +10,8 @@ use super::{Healed, Past, RepairSource};
 use crate::{
     claim_scope::ClaimScope,
     config::Config,
-    divergence::Source,
     merge::{Kind, merged},
+    source::Source,
     timestamp::second,
     trajectory::day_files,
     transaction::{LockedSession, Session, SessionError},

@@ -12,6 +12,9 @@ use crate::{
 /// Format version of the file that holds an intent.
 pub(super) const FORMAT: u32 = 1;
 
+/// The name of the file that a step is written down in.
+pub(super) const INTENT: &str = "intent.json";
+
 /// Changes to make.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Intent {

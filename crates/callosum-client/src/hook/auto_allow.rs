@@ -19,7 +19,7 @@ use super::{
     answer::Reply,
     event::{Action, Event},
     gather_facts::{CallContext, text},
-    snapshot::{SnapshotDetails, SnapshotOutcome},
+    snapshot_outcome::{SnapshotDetails, SnapshotOutcome},
     verdict::Judged,
 };
 

@@ -18,7 +18,8 @@ use callosum_host::{
 use super::{
     answer::Reply,
     event::{Action, Event},
-    gather_facts::{CallContext, text},
+    gather_facts::CallContext,
+    path_facts::text,
     snapshot_outcome::{SnapshotDetails, SnapshotOutcome},
     verdict::Judged,
 };

@@ -18,12 +18,13 @@ use jiff::{Timestamp, civil::DateTime, tz::TimeZone};
 use sha2::{Digest as _, Sha256};
 
 use crate::{
-    divergence::Source,
     grounding::{Brief, Grounded},
     notes::Notes,
     sanitize::title_of,
+    source::Source,
+    timestamp::second,
     trajectory::{Agent, Trajectory},
-    transaction::{LockedSession, Session, SessionError, second},
+    transaction::{LockedSession, Session, SessionError},
     zones::ZoneError,
 };
 

@@ -14,14 +14,16 @@ use crate::{
     bead::{Bead, BeadId, is_closed},
     claim_scope::ClaimScope,
     config::{Config, Enforcement},
-    divergence::{Source, forks},
+    divergence::forks,
     evidence::{EvidenceStatus, ROOT_PREFIX, Tree},
     ghost::{MARK, search_command, unverified},
     grounding::{ClaimKind, Grounded, Grounding, Threshold, lacking_time},
     notes::Notes,
     renames::FileMove,
+    source::Source,
+    timestamp::second,
     trajectory::{Record, UnreadLines},
-    transaction::{Intent, LockedSession, NoteChange, Session, SessionError, second},
+    transaction::{Intent, LockedSession, NoteChange, Session, SessionError},
 };
 
 /// Number of steps that block by default, from the first.
@@ -49,6 +51,17 @@ pub enum Outcome {
     Blocked,
     /// It was not looked at.
     Skipped,
+}
+
+impl Outcome {
+    /// Returns the outcome of a gate whose requirement is not met.
+    fn unmet(enforcement: Enforcement) -> Self {
+        match enforcement {
+            Enforcement::Standard | Enforcement::Strict => Self::Blocked,
+            Enforcement::Warn => Self::Warned,
+            Enforcement::Disabled => Self::Skipped,
+        }
+    }
 }
 
 impl fmt::Display for Outcome {
@@ -259,7 +272,7 @@ impl Session<'_> {
         };
         let is_empty = notes.is_none()
             && foreign.is_none()
-            && read.records.is_empty()
+            && read.recorded.records.is_empty()
             && grounding.total() == 0;
         let notes = notes.unwrap_or_else(|| Notes::read(Vec::new()));
         let current = || notes.active().bead.as_deref().and_then(BeadId::new);
@@ -275,7 +288,12 @@ impl Session<'_> {
             }
             Some(Err(_)) | None => None,
         };
-        let records: Vec<&Record> = read.records.iter().map(|(_, record)| record).collect();
+        let records: Vec<&Record> = read
+            .recorded
+            .records
+            .iter()
+            .map(|(_, record)| record)
+            .collect();
         let claims: Vec<_> = grounding
             .claims
             .iter()
@@ -305,6 +323,7 @@ impl Session<'_> {
         let unread = notes.unread().into_iter().take(MOST_NAMED);
         in_notes.extend(unread.map(|fault| format!("{file}:{}: {}", fault.line, fault.what)));
         let mut of_records: Vec<String> = read
+            .recorded
             .bad
             .iter()
             .map(|(file, bad)| match bad.count {
@@ -321,9 +340,13 @@ impl Session<'_> {
         let foreign = foreign.map(|what| format!("{file}:1: {what}"));
         let unfinished = asked.unfinished.iter().chain(&merges);
         let unfinished = unfinished.map(|file| format!("{file}: {MERGE}"));
-        let unread = read.unread.iter().map(|UnreadLines { file, line, .. }| {
-            format!("{file}:{line}: this line is not a record, and may hide a claim")
-        });
+        let unread = read
+            .recorded
+            .unread
+            .iter()
+            .map(|UnreadLines { file, line, .. }| {
+                format!("{file}:{line}: this line is not a record, and may hide a claim")
+            });
         let mut unsettled: Vec<String> = foreign
             .into_iter()
             .chain(unsettled)
@@ -336,9 +359,9 @@ impl Session<'_> {
         let (first, identifiers) = if unsettled.is_empty() {
             (grounded(&grounding, config, threshold), identifiers)
         } else {
-            let has_unread = !read.unread.is_empty();
+            let has_unread = !read.recorded.unread.is_empty();
             let mut first = unreadable(&unsettled, has_merge, has_unread, config);
-            if unsettled.len() == read.unread.len() {
+            if unsettled.len() == read.recorded.unread.len() {
                 // The notes and beads could be read: the claims in them are counted as usual.
                 let of_claims = grounded(&grounding, config, threshold);
                 if of_claims.outcome != Outcome::Passed {
@@ -356,9 +379,9 @@ impl Session<'_> {
             decay,
             scenarios(bead.as_ref(), config),
         ];
-        let last = read.records.last().map(|(_, last)| last);
+        let last = read.recorded.records.last().map(|(_, last)| last);
         let is_later = |last: &&Record| {
-            let mut others = read.records.iter().map(|(_, record)| record);
+            let mut others = read.recorded.records.iter().map(|(_, record)| record);
             others.all(|other| other.text("agent") == last.text("agent") || other.ts() < last.ts())
         };
         let last = last.filter(is_later).cloned();
@@ -398,7 +421,7 @@ impl Session<'_> {
 
 /// The claims are unknown as long as the notes cannot be read as intended.
 fn unreadable(unsettled: &[String], has_merge: bool, has_unread: bool, config: &Config) -> Step {
-    let outcome = config.enforcement.outcome();
+    let outcome = Outcome::unmet(config.enforcement);
     let mut lines = vec![headline(outcome, &unsettled[0])];
     if has_merge {
         let hint = "finish the merge (callosum session heal merges both sides and keeps what only \
@@ -459,7 +482,7 @@ fn grounded(grounding: &Grounding, config: &Config, threshold: &Threshold) -> St
             said: vec![summary],
         };
     }
-    let outcome = config.enforcement.outcome();
+    let outcome = Outcome::unmet(config.enforcement);
     let many = match complaints.len() {
         1 => "1 decision lacks evidence".to_owned(),
         many => format!("{many} decisions lack evidence"),
@@ -523,7 +546,7 @@ fn ghosts(records: &[&Record], unlooked: Vec<(String, String)>, config: &Config)
     let outcome = if lines.is_empty() {
         Outcome::Passed
     } else {
-        config.enforcement.outcome()
+        Outcome::unmet(config.enforcement)
     };
     Step {
         name: "negative grounding",
@@ -631,7 +654,7 @@ fn scenarios(bead: Option<&Bead>, config: &Config) -> Step {
         Outcome::Passed
     } else {
         lines.push("name them: callosum session decide WORDS --acceptance WORDS".to_owned());
-        config.edd.outcome()
+        Outcome::unmet(config.edd)
     };
     Step {
         name,

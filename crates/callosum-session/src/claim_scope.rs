@@ -7,6 +7,7 @@
 use jiff::Timestamp;
 
 use crate::{
+    grounding::ClaimRecords,
     trajectory::{Agent, AnyRecord, Read, RecordForm, Trajectory, day_files},
     transaction::{Session, SessionError},
     untracked_decisions::Unrecorded,
@@ -28,16 +29,16 @@ impl Session<'_> {
     /// notes or beads have and no trajectory has.
     ///
     /// For other agents, records older than this agent's last hand-off are left out.
-    pub fn since_handoff(&self, whose: ClaimScope) -> Result<Read, SessionError> {
+    pub fn since_handoff(&self, whose: ClaimScope) -> Result<ClaimRecords, SessionError> {
         let read = self.recorded_since_handoff(whose)?;
-        let cited = read.records.iter().map(|(_, record)| record);
+        let cited = read.recorded.records.iter().map(|(_, record)| record);
         let cited = cited.filter(|record| record.phase() == "cite");
         let of_beads = cited.clone();
         let of_beads = of_beads.map(|record| (record.text("decision"), record.text("bead_id")));
         let revised = self.revised(of_beads)?;
         let cited = cited.map(|record| (record.text("decision"), record.text("claim")));
         let unrecorded = self.unrecorded(cited)?;
-        Ok(Read {
+        Ok(ClaimRecords {
             revised,
             unrecorded: unrecorded.iter().map(Unrecorded::claim).collect(),
             ..read
@@ -46,11 +47,11 @@ impl Session<'_> {
 
     /// Reads the records of trajectories since the last hand-off, as the seed's script does, and
     /// the marks of the notes for them.
-    pub fn recorded_since_handoff(&self, whose: ClaimScope) -> Result<Read, SessionError> {
+    pub fn recorded_since_handoff(&self, whose: ClaimScope) -> Result<ClaimRecords, SessionError> {
         let read = self.kept_since_handoff(whose)?;
-        Ok(Read {
+        Ok(ClaimRecords {
             marked: self.marked()?,
-            ..read.map(|AnyRecord(record)| record)
+            ..read.map(|AnyRecord(record)| record).into()
         })
     }
 

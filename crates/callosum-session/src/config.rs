@@ -5,7 +5,6 @@ use serde_json::{Map, Value};
 
 use crate::{
     budget::{Limit, Limits},
-    checkpoint::Outcome,
     grounding::ClaimKind,
     notes::NotesFinding,
     trajectory::Retention,
@@ -46,15 +45,6 @@ impl Enforcement {
     /// Returns true if a claim of this kind needs no evidence.
     pub fn admits(self, kind: ClaimKind) -> bool {
         self == Self::Standard && matches!(kind, ClaimKind::Assumption | ClaimKind::UserInput)
-    }
-
-    /// Returns the outcome of a gate whose requirement is not met.
-    pub(crate) fn outcome(self) -> Outcome {
-        match self {
-            Self::Standard | Self::Strict => Outcome::Blocked,
-            Self::Warn => Outcome::Warned,
-            Self::Disabled => Outcome::Skipped,
-        }
     }
 }
 

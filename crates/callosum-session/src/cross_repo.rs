@@ -13,14 +13,12 @@ use serde_json::{Value, json};
 
 use crate::{
     handoff::HandedOff,
+    pending_handoffs::RECEIVED,
+    quotes::quoted,
     sanitize::{Redaction, one_line},
-    session_start::quoted,
     trajectory::Agent,
     transaction::{Intent, LockedSession, SessionError, Written},
 };
-
-/// The phase of a hand-off that came from another repository.
-pub(crate) const RECEIVED: &str = "handoff_received";
 
 /// Hand-off from another repository's session.
 #[derive(Clone, Copy, Debug)]

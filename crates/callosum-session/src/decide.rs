@@ -8,16 +8,14 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     bead::{ASSUMPTION, Bead, BeadId, GROUNDING, USER_INPUT, evidence_value},
-    decision_history,
+    decision_history::{NOT_CURRENT, decided},
     evidence::{Evidence, EvidenceStatus, QuoteError, Tree},
     grounding::time_of,
     notes::{Decision, Notes},
     sanitize::{MOST_TITLE_WORDS, Redaction, is_short_title, title_of},
+    timestamp::{second, times_from},
     trajectory::{DayFile, Record, content_of, day_files, records},
-    transaction::{
-        BeadChange, Intent, LockedSession, NoteChange, Session, SessionError, Written, second,
-        times_from,
-    },
+    transaction::{BeadChange, Intent, LockedSession, NoteChange, Session, SessionError, Written},
     zones::ZoneError,
 };
 
@@ -251,7 +249,7 @@ impl LockedSession<'_> {
             let made = there.find(is_it);
             let known = made
                 .as_ref()
-                .and_then(|record| decision_history::decided(record).zip(Some(record)));
+                .and_then(|record| decided(record).zip(Some(record)));
             if let Some((decision, record)) = known {
                 let has_it = |id: &BeadId| {
                     let sheet = session.bead(id).ok();
@@ -278,9 +276,6 @@ impl LockedSession<'_> {
 
 /// The member of a record that has the key of the call which made the decision.
 const CALL: &str = "call";
-
-/// The member of a record that says that its bead was not the current one.
-pub(crate) const NOT_CURRENT: &str = "bead_not_current";
 
 /// Returns an error and its causes, on one line.
 fn in_full(error: &SessionError) -> String {

@@ -18,18 +18,21 @@ use serde_json::Value;
 
 use crate::{
     bead::{Bead, BeadId, Mark},
-    decide::NOT_CURRENT,
-    divergence::Source,
-    grounding::{ClaimKind, claim_of, comparable, revision_of},
+    grounding::{ClaimKind, claim_of, revision_of},
     notes::{Decision, Notes},
-    sanitize::{Redaction, title_of},
+    sanitize::{Redaction, comparable, title_of},
+    source::Source,
+    timestamp::{in_order, second, times_from},
     trajectory::{Record, day_files, each_record},
-    transaction::{LockedSession, Session, SessionError, in_order, second, times_from},
+    transaction::{LockedSession, Session, SessionError},
     zones::ZoneError,
 };
 
 /// The file that has the mark of notes that were found complete.
 const MARK: &str = "notes.mark";
+
+/// The member of a record that says that its bead was not the current one.
+pub(crate) const NOT_CURRENT: &str = "bead_not_current";
 
 /// Decisions known from trajectories and beads.
 #[derive(Clone, Debug, Default, PartialEq)]

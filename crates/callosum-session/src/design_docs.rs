@@ -11,8 +11,9 @@ use callosum_host::{Disk, OpenHow, disk::EntryKind};
 
 use crate::{
     bead::BeadId,
-    divergence::{Fork, Source},
+    divergence::Fork,
     evidence::{Evidence, Tree},
+    source::Source,
     transaction::{Session, SessionError},
 };
 

@@ -3,13 +3,11 @@
 //! The higher source wins (Seed LOA §2.2): code, then beads, then notes, then trajectory, then
 //! design documents. Nothing is changed here; a fork is shown.
 
-use std::{
-    collections::{HashMap, HashSet},
-    fmt,
-};
+use std::collections::{HashMap, HashSet};
 
 use callosum_redact::secrets::mask;
 
+pub use crate::source::Source;
 use crate::{
     bead::{Bead, is_closed},
     evidence::{Evidence, Tree},
@@ -17,36 +15,6 @@ use crate::{
     notes::{Decision, Notes},
     sanitize::{MOST_TITLE_WORDS, cut_to, one_line},
 };
-
-/// Source of a statement; earlier ones take precedence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Source {
-    /// The tree as it is.
-    Code,
-    /// A bead.
-    Bead,
-    /// `NOTES.md`.
-    Notes,
-    /// The trajectory.
-    Trajectory,
-    /// A design document.
-    Design,
-    /// A document that is no longer maintained.
-    Legacy,
-}
-
-impl fmt::Display for Source {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Code => "code",
-            Self::Bead => "bead",
-            Self::Notes => "NOTES.md",
-            Self::Trajectory => "trajectory",
-            Self::Design => "design",
-            Self::Legacy => "legacy document",
-        })
-    }
-}
 
 /// Two that do not say the same.
 #[derive(Clone, Debug, PartialEq, Eq)]

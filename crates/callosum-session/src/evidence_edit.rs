@@ -6,13 +6,14 @@
 use crate::{
     bead::{Bead, BeadId, evidence_value},
     claim_scope::ClaimScope,
-    decide::{DecideError, Decided, EvidenceKind, NOT_CURRENT, cite_record},
-    decision_history::decided,
+    decide::{DecideError, Decided, EvidenceKind, cite_record},
+    decision_history::{NOT_CURRENT, decided},
     evidence::{Evidence, EvidenceStatus, Tree},
-    grounding::{Brief, Claim, says_the_same, time_of},
+    grounding::{Brief, Claim, time_of},
     notes::{Decision, EvidenceChange, Notes},
-    sanitize::Redaction,
-    transaction::{BeadChange, Intent, LockedSession, NoteChange, SessionError, second},
+    sanitize::{Redaction, says_the_same},
+    timestamp::second,
+    transaction::{BeadChange, Intent, LockedSession, NoteChange, SessionError},
     untracked_decisions::Unrecorded,
 };
 
@@ -97,7 +98,7 @@ impl LockedSession<'_> {
     /// commented out in the notes and is still claimed.
     fn of_trajectories_alone(&self, name: &str) -> Result<Option<Decision>, SessionError> {
         let read = self.session.recorded_since_handoff(ClaimScope::Everyone)?;
-        let records = read.records.iter().rev();
+        let records = read.recorded.records.iter().rev();
         let cited = records.filter(|(_, record)| record.phase() == "cite");
         let mut made = cited.filter_map(|(_, record)| decided(record));
         let found = made.find(|made| made.is_named(name));

@@ -13,14 +13,11 @@ use sha2::{Digest as _, Sha256};
 use crate::{
     bead::Mark,
     transaction::{LockedSession, Session, SessionError},
-    zones::ZoneError,
+    zones::{FINGERPRINTS, ZoneError},
 };
 
 /// The first line of the file; another version is not read.
 const HEAD: &str = "callosum-cited/1";
-
-/// Name of the file, in the same directory as the lock.
-pub(crate) const FILE: &str = "cited";
 
 /// Most files that are remembered; the ones cited last stay.
 const MOST_FILES: usize = 4096;
@@ -133,7 +130,9 @@ impl Fingerprints {
 impl Session<'_> {
     /// Reads the fingerprints; empty if there is no readable file.
     pub(crate) fn fingerprints(&self) -> Fingerprints {
-        let path = self.zones.real(self.disk, &self.zones.own().join(FILE));
+        let path = self
+            .zones
+            .real(self.disk, &self.zones.own().join(FINGERPRINTS));
         let bytes = path.ok().and_then(|path| self.disk.read(&path).ok());
         Fingerprints::read(&String::from_utf8_lossy(&bytes.unwrap_or_default()))
     }
@@ -161,7 +160,7 @@ impl LockedSession<'_> {
         if !is_new {
             return Ok(());
         }
-        let path = session.zones.own().join(FILE);
+        let path = session.zones.own().join(FINGERPRINTS);
         let path = session.zones.real(session.disk, &path)?;
         let text = known.text();
         let written = session.disk.replace_unsynced(&path, text.as_bytes(), 0o644);

@@ -10,8 +10,9 @@ use crate::{
     grounding::Claim,
     notes::Notes,
     sanitize::{Redaction, one_line},
+    timestamp::second,
     trajectory::{Record, content_of, day_files, records},
-    transaction::{Intent, LockedSession, Session, SessionError, Written, second},
+    transaction::{Intent, LockedSession, Session, SessionError, Written},
 };
 
 /// Two queries that share more of their words than this are one query twice, in percent.

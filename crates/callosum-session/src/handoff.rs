@@ -13,12 +13,13 @@ use crate::{
     checkpoint::{Checked, CheckpointRequest},
     claim_scope::ClaimScope,
     config::Config,
-    decide::NOT_CURRENT,
+    decision_history::NOT_CURRENT,
     grounding::{Brief, Threshold},
     notes::Notes,
     sanitize::Redaction,
+    timestamp::second,
     trajectory::{Agent, COVERS, RecordForm, covers},
-    transaction::{BeadChange, Intent, LockedSession, NoteChange, SessionError, Written, second},
+    transaction::{BeadChange, Intent, LockedSession, NoteChange, SessionError, Written},
 };
 
 /// A hand-off that is about to be made.

@@ -17,10 +17,9 @@ use crate::{
     decision_history::{Recorded, claimed, words_of},
     notes::{Active, Decision, Notes},
     sanitize::{Redaction, one_line},
+    timestamp::second,
     trajectory::Read,
-    transaction::{
-        BeadChange, Intent, LockedSession, NoteChange, Session, SessionError, Written, second,
-    },
+    transaction::{BeadChange, Intent, LockedSession, NoteChange, Session, SessionError, Written},
 };
 
 /// The phase of its record.

@@ -33,12 +33,16 @@ mod incremental;
 pub mod merge;
 pub mod notes;
 mod pending_handoffs;
+mod quotes;
 mod rebuild;
 pub mod recovery;
+mod rename_history;
 mod renames;
 mod sanitize;
 mod session_start;
+mod source;
 pub mod system;
+mod timestamp;
 pub mod trajectory;
 mod transaction;
 mod untracked_decisions;
@@ -54,7 +58,8 @@ pub use crate::{
     handoff::{HandedOff, HandoffError, NewHandoff},
     incremental::{Delta, Synthesized},
     pending_handoffs::PendingHandoff,
-    renames::{FileMove, RenameHistory},
+    rename_history::RenameHistory,
+    renames::FileMove,
     sanitize::{MOST_TITLE_WORDS, Redaction, is_short_title, one_line, title_of},
     session_start::{RenderedStart, SessionStart},
     transaction::{LockedSession, ResumedStep, Session, SessionError, Written},

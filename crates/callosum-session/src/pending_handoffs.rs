@@ -11,15 +11,18 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use crate::{
-    cross_repo::RECEIVED,
     sanitize::one_line,
+    timestamp::second,
     trajectory::{Agent, Record, content_of, day_files, records},
-    transaction::{LockedSession, Session, SessionError, second},
+    transaction::{LockedSession, Session, SessionError},
     zones::{ZoneError, Zones},
 };
 
 /// The phase of a hand-off (Seed LOA §5.3).
 const HANDED_OFF: &str = "session_handoff";
+
+/// The phase of a hand-off that came from another repository.
+pub(crate) const RECEIVED: &str = "handoff_received";
 
 /// The phase of its being picked up.
 const PICKED_UP: &str = "handoff_picked_up";

@@ -17,8 +17,9 @@ use crate::{
     decision_history::decided,
     heal::{Healed, Past, RepairSource},
     sanitize::{Redaction, one_line},
+    timestamp::in_order,
     trajectory::{Record, content_of, day_files, records},
-    transaction::{BeadChange, LockedSession, SessionError, in_order},
+    transaction::{BeadChange, LockedSession, SessionError},
 };
 
 /// Key of the bead's id in a record.

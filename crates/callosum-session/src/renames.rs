@@ -15,6 +15,7 @@ use crate::{
     evidence::{Evidence, EvidenceStatus, Tree},
     fingerprints::{Fingerprint, Fingerprints},
     grounding::{Claim, ClaimKind, Grounding},
+    rename_history::{HistorySource, RenameHistory},
     transaction::{LockedSession, Session, SessionError},
 };
 
@@ -23,30 +24,6 @@ const MOST_FILES: usize = 64;
 
 /// Most renames of one file that are followed.
 const MOST_RENAMES: usize = 8;
-
-/// The project's history of moved files. Paths are from the root of the tree.
-pub trait RenameHistory {
-    /// Returns the staged place of a missing file, if it was renamed there.
-    fn staged(&self, file: &str) -> Option<String>;
-    /// Returns the new path of a file in the commit that last removed it, if it was renamed there.
-    fn renamed(&self, file: &str) -> Option<String>;
-    /// Returns the last committed content of the file.
-    fn committed(&self, file: &str) -> Option<Vec<u8>>;
-    /// Returns the files that the last commit does not have; `None` if there is no repository.
-    fn uncommitted(&self) -> Option<Vec<String>>;
-}
-
-/// The history that a held session asks.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct HistorySource<'s>(Option<&'s dyn RenameHistory>);
-
-impl fmt::Debug for HistorySource<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("HistorySource")
-            .field(&self.0.is_some())
-            .finish()
-    }
-}
 
 /// A cited file that was moved. Displays as `src/a.rs moved to src/b.rs`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,4 +1,5 @@
-//! Words that are written down: on one line, without secrets, and titles that are short.
+//! Words that are written down: on one line, without secrets, and titles that are short. Two texts
+//! are compared in that form too.
 
 use callosum_redact::secrets;
 use unicode_segmentation::UnicodeSegmentation as _;
@@ -102,6 +103,20 @@ fn length(letter: char) -> usize {
         | '\u{20000}'..='\u{3ffff}' => UNSPACED,
         _ => 1,
     }
+}
+
+/// Whether two texts are the same but for secrets and line breaks.
+pub(crate) fn says_the_same(a: &str, b: &str) -> bool {
+    a == b || comparable(a) == comparable(b)
+}
+
+/// Returns the form of a text in which two texts of the same words are equal: one line, secrets
+/// masked.
+///
+/// Masking costs far more than comparing, so code that compares many texts computes this once for
+/// each.
+pub(crate) fn comparable(text: &str) -> String {
+    one_line(&secrets::mask(text).text)
 }
 
 /// Removes secrets from text before it is written, and remembers their kinds.

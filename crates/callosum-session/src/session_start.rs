@@ -5,14 +5,13 @@
 //! that anyone may have written, so each line is quoted, on one line, and without invisible
 //! characters.
 
-use std::fmt::Write as _;
-
 use callosum_citation::tokens::estimate;
 use callosum_redact::{
     secrets,
     terminal_escape::{is_unseen, untagged},
 };
 use serde_json::Value;
+use std::fmt::Write as _;
 
 use crate::{
     bead::is_closed,
@@ -21,8 +20,9 @@ use crate::{
     grounding::Tally,
     heal::{Healed, RepairSource},
     pending_handoffs::PendingHandoff,
+    quotes::quoted,
     recovery::{Recollection, at_start},
-    sanitize::{cut_to, one_line, title_of},
+    sanitize::{cut_to, title_of},
     transaction::{Session, SessionError},
 };
 
@@ -298,22 +298,6 @@ fn end_of_path(path: &str) -> String {
     let end: String = path.chars().skip(cut).collect();
     let whole = end.find('/').map_or(end.as_str(), |at| &end[at..]);
     format!("…{whole}")
-}
-
-/// Returns each line as a quote.
-pub(crate) fn quoted(text: &str) -> String {
-    let mut quoted = String::new();
-    for line in text.lines() {
-        let _ = writeln!(quoted, "> {}", plain(line));
-    }
-    quoted
-}
-
-/// Returns a text on one line, without invisible characters that may still carry meaning (marks of
-/// direction, joiners), and without text that would end the tags that clients put around it.
-fn plain(text: &str) -> String {
-    let seen: String = text.chars().filter(|c| !is_unseen(*c)).collect();
-    untagged(&one_line(&seen))
 }
 
 #[cfg(test)]

@@ -12,10 +12,10 @@ use serde_json::Value;
 use crate::{
     bead::{Bead, BeadDecision, BeadId},
     decide::{EvidenceKind, cite_record},
-    divergence::Source,
     grounding::{Claim, ClaimKind},
     notes::Decision,
     sanitize::{Redaction, one_line, title_of},
+    source::Source,
     trajectory::{day_files, each_record},
     transaction::{Session, SessionError},
     zones::ZoneError,

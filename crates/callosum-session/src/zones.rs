@@ -10,6 +10,9 @@ use crate::bead::BeadId;
 /// The state zone's folder (Seed LOA §2.3).
 const STATE: &str = "loa-grimoire";
 
+/// Name of the file with the fingerprints of cited files, in [`Zones::own`].
+pub(crate) const FINGERPRINTS: &str = "cited";
+
 /// The folders of a project as a session sees them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Zones {

@@ -42,7 +42,7 @@ const TAKERS: [(&str, Place); 40] = [
     ("callosum-log/src/file.rs", Place::Handed),
     ("callosum-mesh/src/journal/open.rs", Place::Own),
     (
-        "callosum-session/src/transaction/session.rs",
+        "callosum-session/src/transaction/lock.rs",
         Place::Covered("loa-grimoire/.session"),
     ),
     ("callosum-app/src/capability/accepted.rs", Place::Own),

@@ -18,8 +18,9 @@ use callosum_host::{
 use super::{
     answer::Reply,
     event::{Action, Event},
-    gather_facts::{CallContext, text},
-    snapshot::{SnapshotDetails, SnapshotOutcome},
+    gather_facts::CallContext,
+    path_facts::text,
+    snapshot_outcome::{SnapshotDetails, SnapshotOutcome},
     verdict::Judged,
 };
 

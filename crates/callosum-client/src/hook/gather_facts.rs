@@ -17,7 +17,7 @@ use super::{
     event::Action,
     event::Event,
     git_state::{self, Look},
-    path_facts::{analyze, seen},
+    path_facts::{analyze, seen, text},
     symlinks::{LONGEST, SymlinkResolver},
     worktree::{git_dir, is_linked, shared, trees},
 };
@@ -337,11 +337,6 @@ pub fn journal(disk: &Disk, homes: &Homes, project: Option<&Project>) -> Journal
 
 fn real(disk: &Disk, path: PathBuf) -> PathBuf {
     disk.canonicalize(&path).unwrap_or(path)
-}
-
-/// Returns a path as the guard takes it; `None` for one that is not UTF-8.
-pub(super) fn text(path: &Path) -> Option<String> {
-    path.to_str().map(str::to_owned)
 }
 
 /// Returns the files outside of projects that control this program: by their own path, and, if that

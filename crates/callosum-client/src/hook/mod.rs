@@ -35,6 +35,7 @@ mod rewrite;
 mod session;
 pub mod skill;
 mod snapshot;
+mod snapshot_outcome;
 mod symlinks;
 pub mod tokens;
 mod tool_errors;

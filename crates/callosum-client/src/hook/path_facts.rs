@@ -14,7 +14,6 @@ use callosum_host::{Disk, OpenHow, disk::EntryKind};
 
 use super::{
     event::Action,
-    gather_facts::text,
     worktree::{git_dir, shared},
 };
 
@@ -90,6 +89,11 @@ pub fn seen_in(disk: &Disk, cwd: Option<&Path>, home: Option<&Path>, command: &s
     let mut branches = Branches::default();
     let branches = command.contains("checkout").then_some(&mut branches);
     seen_at(disk, &folders, words, branches)
+}
+
+/// Returns a path as the guard takes it; `None` for one that is not UTF-8.
+pub(super) fn text(path: &Path) -> Option<String> {
+    path.to_str().map(str::to_owned)
 }
 
 /// Interprets a command over these facts, and adds to them the folders of the command that do not exist, and those that do.

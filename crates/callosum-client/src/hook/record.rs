@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::{
     event::{Action, Event},
     gather_facts::CallContext,
-    snapshot::{SnapshotDetails, SnapshotOutcome},
+    snapshot_outcome::{SnapshotDetails, SnapshotOutcome},
     verdict::Judged,
 };
 

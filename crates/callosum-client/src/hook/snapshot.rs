@@ -21,11 +21,9 @@ use callosum_host::{
 };
 use callosum_redact::terminal_escape::on_one_line;
 
-use serde::Deserialize;
-
 use super::{
-    answer::Reply, event::Action, gather_facts::CallContext, record::About, unsaved,
-    verdict::Judged,
+    answer::Reply, event::Action, gather_facts::CallContext, record::About,
+    snapshot_outcome::SnapshotOutcome, unsaved, verdict::Judged,
 };
 
 /// Longest wait of an answer for a snapshot: less than the limit of the whole answer.
@@ -46,67 +44,6 @@ const LONGEST: usize = 60;
 /// Most characters of a file's name in a note, and of an id, which a person can type.
 const LONGEST_NAME: usize = 80;
 const LONGEST_ID: usize = 8;
-
-/// The state of a snapshot.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum SnapshotOutcome {
-    /// It is being taken while a person is asked.
-    Begun,
-    /// It was taken before the answer.
-    Taken(Option<SnapshotDetails>),
-    /// It was not done in time, and goes on; what the command names may be held by itself.
-    Late(Option<SnapshotDetails>),
-    /// There is none.
-    Failed,
-}
-
-/// Details of a snapshot that was taken.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub(super) struct SnapshotDetails {
-    /// Its id.
-    #[serde(rename = "snapshot_id")]
-    pub(super) id: String,
-    /// The files in it that differ from the checked-out commit; outside of a repository, all of
-    /// them.
-    #[serde(rename = "dirty_files")]
-    uncommitted: Vec<String>,
-    /// The paths as named: the only ones to save, and those in addition to the tree.
-    only: Vec<String>,
-    also: Vec<String>,
-    #[serde(rename = "snapshot_missing")]
-    lacks: Lacks,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-struct Lacks {
-    named: Vec<String>,
-}
-
-impl SnapshotDetails {
-    /// Of what the command names, what going back would not bring back.
-    pub(super) fn lacks(&self) -> &[String] {
-        &self.lacks.named
-    }
-}
-
-impl SnapshotOutcome {
-    pub(super) const fn as_str(&self) -> &'static str {
-        match self {
-            Self::Begun => "begun",
-            Self::Taken(_) => "taken",
-            Self::Late(_) => "late",
-            Self::Failed => "failed",
-        }
-    }
-
-    /// Returns the details of the snapshot, if it was taken.
-    pub(super) const fn held(&self) -> Option<&SnapshotDetails> {
-        match self {
-            Self::Taken(held) | Self::Late(held) => held.as_ref(),
-            Self::Begun | Self::Failed => None,
-        }
-    }
-}
 
 /// Takes a snapshot of a repository if a person is asked or work may be lost, including the files
 /// that the command names and git ignores. Outside of a repository, saves only the files that the

@@ -18,7 +18,8 @@ use super::{
     event::{Action, Event},
     gather_facts::CallContext,
     record::About,
-    snapshot::{self, SnapshotOutcome},
+    snapshot,
+    snapshot_outcome::SnapshotOutcome,
     verdict::Judged,
     worktree::{real, top},
 };

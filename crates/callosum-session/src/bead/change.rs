@@ -10,7 +10,8 @@ use serde_json::Value;
 use super::{id::BeadId, view::Bead};
 use crate::{
     sanitize::{Redaction, one_line},
-    transaction::{BeadChange, BeadKey, Intent, LockedSession, NoteChange, SessionError, second},
+    timestamp::second,
+    transaction::{BeadChange, BeadKey, Intent, LockedSession, NoteChange, SessionError},
 };
 
 /// A bead that is about to be made.

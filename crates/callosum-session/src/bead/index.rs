@@ -10,7 +10,7 @@ use callosum_host::disk::FileStat;
 use jiff::Timestamp;
 
 use super::{document::Sheet, lint::faults, view::Bead};
-use crate::transaction::in_order;
+use crate::timestamp::in_order;
 
 /// The first line of the index; another version is not read.
 const HEAD: &str = "callosum-beads/4";

@@ -8,10 +8,10 @@ use serde_json::Value;
 use super::same_time::{ClaimKey, SameTime};
 use crate::{
     bead::evidence_of,
-    divergence::Source,
     evidence::{Evidence, Relative, Tree},
     notes::is_time,
-    sanitize::{one_line, title_of},
+    sanitize::title_of,
+    source::Source,
     trajectory::Record,
 };
 
@@ -172,18 +172,6 @@ impl Merged {
 
 fn file(claim: &Claim) -> Option<&str> {
     claim.place.rsplit_once(':').map(|(file, _)| file)
-}
-
-/// Whether two texts are the same but for secrets and line breaks.
-pub(crate) fn says_the_same(a: &str, b: &str) -> bool {
-    a == b || comparable(a) == comparable(b)
-}
-
-/// Returns the form of a text in which two texts of the same words are equal: one line, secrets masked.
-///
-/// Masking costs far more than comparing, so code that compares many texts computes this once for each.
-pub(crate) fn comparable(text: &str) -> String {
-    one_line(&mask(text).text)
 }
 
 /// Returns the time in the name of a decision, which may have a title after it; the whole name if

@@ -4,6 +4,7 @@
 //! file is opened and searched for the quote. All counting uses integers.
 
 mod claim;
+mod claim_records;
 mod manual_marks;
 mod ratio;
 mod record_summary;
@@ -14,6 +15,7 @@ mod tally;
 
 pub use self::{
     claim::{Claim, ClaimKind, claims},
+    claim_records::ClaimRecords,
     manual_marks::Marked,
     ratio::{Threshold, ThresholdError, shown_ratio},
     report::{Grounded, Grounding, lacking_time},
@@ -21,6 +23,6 @@ pub use self::{
     tally::Tally,
 };
 pub(crate) use self::{
-    claim::{claim_of, comparable, revision_of, says_the_same, time_of},
+    claim::{claim_of, revision_of, time_of},
     record_summary::Brief,
 };

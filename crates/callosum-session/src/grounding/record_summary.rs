@@ -10,8 +10,8 @@ use serde::{
 
 use super::claim::{Claim, ClaimKind, claim_of};
 use crate::{
-    divergence::Source,
     evidence::{Evidence, ROOT_PREFIX},
+    source::Source,
     trajectory::{Record, RecordForm, name_of_claim},
 };
 

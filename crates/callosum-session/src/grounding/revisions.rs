@@ -7,12 +7,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::claim::{Claim, ClaimKind, comparable, time_of};
+use super::claim::{Claim, ClaimKind, time_of};
 use crate::{
     bead::{Bead, BeadId},
-    divergence::Source,
     evidence::Evidence,
     notes::{Decision, Notes, is_time},
+    sanitize::comparable,
+    source::Source,
     transaction::{Session, SessionError},
     zones::ZoneError,
 };

@@ -6,7 +6,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::claim::{Claim, comparable, time_of};
+use super::claim::{Claim, time_of};
+use crate::sanitize::comparable;
 
 /// The claims of one time, by the words and names under which a later record may repeat them.
 #[derive(Default)]

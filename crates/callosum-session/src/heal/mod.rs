@@ -21,7 +21,8 @@ use serde_json::{Value, json};
 
 use crate::{
     merge::OpenMerge,
-    transaction::{LockedSession, Session, SessionError, second},
+    timestamp::second,
+    transaction::{LockedSession, Session, SessionError},
     zones::ZoneError,
 };
 

@@ -4,9 +4,9 @@
 use super::{Healed, NUL_BYTES, Past, RepairSource};
 use crate::{
     bead::Bead,
-    divergence::Source,
     notes::{Active, Decision, Field, LARGEST_NOTES, Notes, TEMPLATE},
     sanitize::one_line,
+    source::Source,
     transaction::{LockedSession, SessionError},
 };
 

@@ -10,10 +10,11 @@ use super::{Healed, Past, RepairSource};
 use crate::{
     claim_scope::ClaimScope,
     config::Config,
-    divergence::Source,
     merge::{Kind, merged},
+    source::Source,
+    timestamp::second,
     trajectory::day_files,
-    transaction::{LockedSession, Session, SessionError, second},
+    transaction::{LockedSession, Session, SessionError},
     untracked_decisions::Unrecorded,
 };
 
@@ -118,7 +119,7 @@ impl LockedSession<'_> {
     pub(super) fn heal_trajectory(&self, healed: &mut Vec<Healed>) -> Result<(), SessionError> {
         let session = &self.session;
         let read = session.recorded_since_handoff(ClaimScope::Everyone)?;
-        let cited = read.records.iter().map(|(_, record)| record);
+        let cited = read.recorded.records.iter().map(|(_, record)| record);
         let cited = cited.filter(|record| record.phase() == "cite");
         let cited = cited.map(|record| (record.text("decision"), record.text("claim")));
         let mut lost = session.unrecorded(cited)?;

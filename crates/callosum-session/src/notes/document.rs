@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{decision::Decision, field_label::Label, outline::Outline};
-use crate::transaction::in_order;
+use crate::timestamp::in_order;
 
 /// Largest `NOTES.md` that is read, in bytes.
 pub const LARGEST_NOTES: u64 = 64 * 1024 * 1024;

@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{decision::Decision, sections::Section};
-use crate::{grounding::says_the_same, merge::diff3::beside, transaction::in_order};
+use crate::{merge::diff3::beside, sanitize::says_the_same, timestamp::in_order};
 
 /// The sections of the base, ours and theirs.
 pub(super) type Versions<'s> = [&'s [Section]; 3];

@@ -3,10 +3,9 @@
 use crate::{
     bead::{Bead, BeadDecision, BeadId, is_closed},
     evidence::{EvidenceStatus, Tree},
-    grounding::says_the_same,
     notes::{Decision, Notes},
     pending_handoffs::PendingHandoff,
-    sanitize::{one_line, title_of},
+    sanitize::{one_line, says_the_same, title_of},
     transaction::{Session, SessionError},
 };
 

@@ -13,7 +13,7 @@ use flate2::read::MultiGzDecoder;
 use serde_json::Value;
 
 use super::{
-    files::{DayFile, LARGEST_FILE},
+    day_file::{DayFile, LARGEST_FILE},
     lines::{FileReader, Lines},
     record::{Bad, Record, RecordForm, read_each},
 };

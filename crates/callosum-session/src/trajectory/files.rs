@@ -2,31 +2,19 @@
 
 use std::{collections::BTreeMap, path::PathBuf};
 
-use callosum_host::{Disk, OpenHow, disk::EntryKind};
+use callosum_host::{Disk, OpenHow};
 use serde_json::Value;
 
 use super::{
     agent::Agent,
+    day_file::{DayFile, day_files},
     ends::Ends,
     file_read::FileRead,
     handoff_scope::Over,
     lean::AnyRecord,
     record::{Bad, Record, RecordForm, name_of_unread},
-    retention::decompressed,
 };
-use crate::{
-    grounding::{Claim, Marked, Revised},
-    zones::{ZoneError, Zones},
-};
-
-/// Most bytes of one file that are held at once, from its end; of a compressed one, most that it may have.
-pub(super) const LARGEST_FILE: u64 = 64 * 1024 * 1024;
-
-/// Folder of compressed files, next to the others.
-pub(super) const ARCHIVE: &str = "archive";
-
-/// Letters of a day, as 2026-01-02.
-const DAY: usize = 10;
+use crate::zones::{ZoneError, Zones};
 
 /// Most days that are looked back for the last hand-off.
 const MOST_DAYS: usize = 31;
@@ -91,14 +79,6 @@ pub struct Read<R = Record> {
     pub unread: Vec<UnreadLines>,
     /// Entries with the name of a file that are not files, so that their former content is unknown.
     pub not_files: Vec<String>,
-    /// Marks of a person in the notes; empty if a trajectory was read by itself.
-    pub marked: Marked,
-    /// Current wording in beads and notes of recorded decisions; empty if a trajectory was read by
-    /// itself.
-    pub revised: Revised,
-    /// Decisions since then that notes or beads have, and no trajectory; empty if a trajectory was
-    /// read by itself.
-    pub unrecorded: Vec<Claim>,
     /// Scope of the agent's hand-offs.
     pub(crate) over: Over,
 }
@@ -113,9 +93,6 @@ impl<R> Default for Read<R> {
             bad: Vec::new(),
             unread: Vec::new(),
             not_files: Vec::new(),
-            marked: Marked::default(),
-            revised: Revised::default(),
-            unrecorded: Vec::new(),
             over: Over::default(),
         }
     }
@@ -133,9 +110,6 @@ impl<R> Read<R> {
             bad: self.bad,
             unread: self.unread,
             not_files: self.not_files,
-            marked: self.marked,
-            revised: self.revised,
-            unrecorded: self.unrecorded,
             over: self.over,
         }
     }
@@ -144,63 +118,6 @@ impl<R> Read<R> {
     pub fn bad_lines(&self) -> usize {
         self.bad.iter().map(|(_, bad)| bad.count).sum()
     }
-}
-
-/// A file of one agent and one day.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct DayFile {
-    pub(crate) agent: Agent,
-    pub(crate) day: String,
-    pub(crate) path: PathBuf,
-    /// Whether it is compressed.
-    pub(crate) is_archived: bool,
-    /// Whether it is a file, and not a folder, a link or a device of such a name.
-    pub(crate) is_file: bool,
-}
-
-/// Returns the files of every agent, oldest first; of a day that has both, the compressed one
-/// first.
-pub(crate) fn day_files(disk: &Disk, zones: &Zones) -> Result<Vec<DayFile>, ZoneError> {
-    let folder = zones.real(disk, &zones.trajectories())?;
-    let archive = zones.real(disk, &folder.join(ARCHIVE))?;
-    let mut files = Vec::new();
-    for (folder, end) in [(archive, ".jsonl.gz"), (folder, ".jsonl")] {
-        for entry in disk.list_dir(&folder)? {
-            let stem = entry.name.to_str().and_then(|name| name.strip_suffix(end));
-            let parts = stem.and_then(|stem| stem.split_at_checked(stem.len().checked_sub(DAY)?));
-            let Some((agent, day)) = parts else {
-                continue;
-            };
-            let is_day = day.parse::<jiff::civil::Date>().is_ok();
-            let agent = agent.strip_suffix('-').map(Agent::new);
-            if is_day && let Some(Ok(agent)) = agent {
-                files.push(DayFile {
-                    agent,
-                    day: day.to_owned(),
-                    path: folder.join(&entry.name),
-                    is_archived: end != ".jsonl",
-                    is_file: entry.kind == EntryKind::File,
-                });
-            }
-        }
-    }
-    // Stable sort: compressed records come before those written to the same day since.
-    files.sort_by(|a, b| a.day.cmp(&b.day));
-    Ok(files)
-}
-
-/// Returns the content of a file, of a long one the end; `None` if it is not a file, or a
-/// compressed one is broken.
-pub(crate) fn content_of(disk: &Disk, day: &DayFile) -> Result<Option<Vec<u8>>, ZoneError> {
-    if !day.is_file {
-        return Ok(None);
-    }
-    let file = disk.open(&day.path, OpenHow::READ)?;
-    if day.is_archived {
-        return Ok(decompressed(&file.read_all()?));
-    }
-    let skipped = file.size()?.saturating_sub(LARGEST_FILE);
-    Ok(Some(file.read_from(skipped)?))
 }
 
 /// The files of one agent.

@@ -6,6 +6,7 @@
 //! are added at the end. Old files are compressed, and still read.
 
 mod agent;
+mod day_file;
 mod ends;
 mod file_read;
 mod files;
@@ -24,8 +25,8 @@ pub use self::{
     retention::{Pruned, Retention},
 };
 pub(crate) use self::{
+    day_file::{DayFile, content_of, day_files},
     file_read::each_record,
-    files::{DayFile, content_of, day_files},
     handoff_scope::{COVERS, covers},
     lean::AnyRecord,
     record::{RecordForm, name_of_claim},

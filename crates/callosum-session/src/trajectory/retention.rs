@@ -3,17 +3,13 @@
 //!
 //! A compressed file is read back before the other one goes, and readers see both.
 
-use std::{
-    collections::HashSet,
-    io::{Read as _, Write as _},
-    path::Path,
-};
+use std::{collections::HashSet, io::Write as _, path::Path};
 
 use callosum_host::disk::EntryKind;
-use flate2::{Compression, read::MultiGzDecoder, write::GzEncoder};
+use flate2::{Compression, write::GzEncoder};
 use jiff::civil::Date;
 
-use super::files::{ARCHIVE, LARGEST_FILE};
+use super::day_file::{ARCHIVE, LARGEST_FILE, decompressed};
 use crate::transaction::{LockedSession, SessionError};
 
 /// Time spans for which trajectories are kept.
@@ -143,15 +139,6 @@ impl LockedSession<'_> {
         disk.remove_file(path)?;
         Ok(None)
     }
-}
-
-/// Returns the content of a compressed trajectory; `None` if it is broken or larger than the read
-/// limit.
-pub(super) fn decompressed(bytes: &[u8]) -> Option<Vec<u8>> {
-    let mut text = Vec::new();
-    let mut decoder = MultiGzDecoder::new(bytes).take(LARGEST_FILE + 1);
-    decoder.read_to_end(&mut text).ok()?;
-    (text.len() as u64 <= LARGEST_FILE).then_some(text)
 }
 
 fn is_past(day: Date, today: Date, days: u64) -> bool {

@@ -19,7 +19,7 @@ use callosum_host::{
 use callosum_redact::secrets::mask;
 use sha2::{Digest as _, Sha256};
 
-use super::session::{LockedSession, SessionError};
+use super::{session::LockedSession, session_error::SessionError};
 use crate::{
     notes::{Notes, TEMPLATE},
     zones::ZoneError,

@@ -5,12 +5,15 @@ use serde_json::Value;
 
 use crate::{
     bead::{ASSUMPTION, GROUNDING, REPLACES, Sheet, SheetError, Step, needed},
-    grounding::says_the_same,
     notes::{Decision, EvidenceChange, Field, Notes},
+    sanitize::says_the_same,
 };
 
 /// Format version of the file that holds an intent.
 pub(super) const FORMAT: u32 = 1;
+
+/// The name of the file that a step is written down in.
+pub(super) const INTENT: &str = "intent.json";
 
 /// Changes to make.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

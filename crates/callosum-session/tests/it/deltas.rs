@@ -261,7 +261,7 @@ fn a_checkpoint_leaves_the_ratio_as_it_is() {
     let ratio = || {
         let read = place.session().trajectory().since_handoff().unwrap();
         let tree = Tree::new(&place.disk, &place.zones.tree);
-        let grounding = Grounding::of(&read, &tree);
+        let grounding = Grounding::of(&read.into(), &tree);
         (grounding.grounded(), grounding.total())
     };
     let before = ratio();

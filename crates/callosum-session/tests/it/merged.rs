@@ -142,7 +142,7 @@ fn one_of_two_decisions_of_a_second_is_made_good_by_its_name() {
     let read = session
         .since_handoff(callosum_session::ClaimScope::Everyone)
         .unwrap();
-    let claims: Vec<_> = callosum_session::grounding::claims(&read.records);
+    let claims: Vec<_> = callosum_session::grounding::claims(&read.recorded.records);
     let notes = session.notes().unwrap().unwrap();
     let tree = callosum_session::evidence::Tree::new(&two.place.disk, &two.place.zones.tree);
     let none: &[(String, Bead)] = &[];

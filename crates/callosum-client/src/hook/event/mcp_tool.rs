@@ -10,7 +10,10 @@ use callosum_guard::tool_name::{deletes_all, words};
 use serde_json::{Map, Value};
 
 use super::{
-    Action, catalog, cloud_tools, database_tools, git_tools, statement, tool_input::Given,
+    Action, catalog, cloud_tools, database_tools, git_tools,
+    shell_quote::{path_word, quoted, with_paths},
+    statement,
+    tool_input::Given,
     tool_verb::ToolVerb,
 };
 
@@ -435,35 +438,4 @@ fn cell(code: &str) -> String {
         quoted("python3 -c", &left.join("\n")),
         commands.join("\n")
     )
-}
-
-/// A program and the paths behind it.
-fn with_paths(program: &str, paths: &[String]) -> String {
-    paths.iter().fold(program.to_owned(), |command, path| {
-        format!("{command} {}", path_word(path))
-    })
-}
-
-/// A path as a word of a shell. Servers know the home folder by `~` as shells do, and take nothing
-/// for the folder that they are in.
-fn path_word(path: &str) -> String {
-    match path {
-        "" => ".".to_owned(),
-        "~" => path.to_owned(),
-        _ => match path.strip_prefix("~/") {
-            Some(rest) => format!("~/{}", word(rest)),
-            None => word(path),
-        },
-    }
-}
-
-/// A program that is given a text.
-pub(super) fn quoted(program: &str, text: &str) -> String {
-    format!("{program} {}", word(text))
-}
-
-/// Returns a text as one word of a shell. Text that cannot be passed to a program becomes a NUL,
-/// which the guard rejects.
-fn word(text: &str) -> String {
-    shlex::try_quote(text).map_or_else(|_| "\0".to_owned(), Into::into)
 }

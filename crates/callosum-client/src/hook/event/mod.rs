@@ -13,6 +13,7 @@ mod git_tools;
 mod lossy_json;
 mod mcp_tool;
 mod reading;
+mod shell_quote;
 mod statement;
 mod tool_input;
 mod tool_verb;
@@ -289,7 +290,7 @@ fn left(input: &Map<String, Value>, folder: Option<&Path>) -> Action {
         return Action::Other;
     }
     let folder = folder.and_then(Path::to_str).unwrap_or(".");
-    Action::Shell(mcp_tool::quoted("git worktree remove --force", folder))
+    Action::Shell(shell_quote::quoted("git worktree remove --force", folder))
 }
 
 fn action(tool: &str, input: &Map<String, Value>) -> Result<Action, Unreadable> {
@@ -313,7 +314,7 @@ fn action(tool: &str, input: &Map<String, Value>) -> Result<Action, Unreadable> 
         return Ok(Action::Shell(if is_bash {
             command
         } else {
-            mcp_tool::quoted("pwsh -Command", &command)
+            shell_quote::quoted("pwsh -Command", &command)
         }));
     }
     if WRITERS.contains(&tool) {

@@ -4,7 +4,7 @@
 
 use callosum_guard::tool_name::words;
 
-use super::{mcp_tool::quoted, tool_input::Given};
+use super::{shell_quote::quoted, tool_input::Given};
 
 /// Parts of a tool's name that say that its query is for a database.
 const DATABASES: [&str; 19] = [

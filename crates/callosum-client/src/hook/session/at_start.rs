@@ -6,10 +6,12 @@ use callosum_executor::client::Client;
 use callosum_host::Disk;
 
 use super::{
-    Done, SessionEvent, current_intent::CurrentIntent, hook_input::HookInput,
+    Done, SessionEvent,
+    current_intent::{CurrentIntent, IntentSource},
+    hook_input::HookInput,
     session_project::Unfound,
 };
-use crate::hook::{IntentSource, gather_facts::folders, tool_errors};
+use crate::hook::{gather_facts::folders, tool_errors};
 use callosum_config::{Environment, Project, ProjectOverrides};
 
 /// The project that a session starts in, if it can be read.

@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 
 use super::{
     claim::{Claim, ClaimKind, claims},
+    claim_records::ClaimRecords,
     manual_marks::Marked,
     ratio::{Threshold, shown_ratio},
 };
 use crate::{
     config::Enforcement,
     evidence::{EvidenceStatus, Tree},
-    trajectory::Read,
 };
 
 /// A claim, and the status of its evidence.
@@ -90,15 +90,15 @@ pub fn lacking_time<'c>(claims: impl IntoIterator<Item = &'c Grounded>) -> Strin
 
 impl Grounding {
     /// Checks the claims of the records that were read.
-    pub fn of(read: &Read, tree: &Tree<'_>) -> Self {
-        let recorded = claims(&read.records).into_iter();
+    pub fn of(read: &ClaimRecords, tree: &Tree<'_>) -> Self {
+        let recorded = claims(&read.recorded.records).into_iter();
         let recorded = recorded.map(|claim| read.revised.applied(claim));
         let claims = recorded.chain(read.unrecorded.iter().cloned());
         let claims = claims.map(|claim| Self::look(claim, tree).marked(&read.marked));
         Self {
-            is_there: read.is_there,
+            is_there: read.recorded.is_there,
             claims: claims.collect(),
-            bad_lines: read.bad_lines(),
+            bad_lines: read.recorded.bad_lines(),
         }
     }
 

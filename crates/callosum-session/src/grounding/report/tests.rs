@@ -33,7 +33,7 @@ fn grounding(lines: &[String]) -> Grounding {
     disk.replace(&file, lines.join("\n").as_bytes(), 0o644)
         .unwrap();
     Grounding::of(
-        &trajectory.since_handoff().unwrap(),
+        &trajectory.since_handoff().unwrap().into(),
         &Tree::new(&disk, &zones.tree),
     )
 }

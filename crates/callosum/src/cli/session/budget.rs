@@ -158,7 +158,7 @@ fn status_line(
     );
     let read = session.since_handoff(ClaimScope::Everyone);
     let read = read.map_err(|error| explain(&error))?;
-    if read.is_there || !read.unrecorded.is_empty() {
+    if read.recorded.is_there || !read.unrecorded.is_empty() {
         let tree = Tree::new(session.disk, &session.zones.tree);
         let grounding = Grounding::of(&read, &tree);
         let ratio = format!("grounding {}", grounding.ratio());

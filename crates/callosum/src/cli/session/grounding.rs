@@ -49,7 +49,7 @@ fn judge(context: &Context, args: &GroundingArgs) -> Result<(), CommandError> {
     mend(context, &session);
     let read = session.recorded_since_handoff(ClaimScope::Own);
     let read = read.map_err(|error| callosum_app::session::explain(&error))?;
-    if let Some(file) = read.not_files.first() {
+    if let Some(file) = read.recorded.not_files.first() {
         let what = format!("{file} is not a file, so its claims are unknown");
         let hint = format!(
             "inspect it, move it away, and check again: ls -ld {}",
@@ -64,7 +64,7 @@ fn judge(context: &Context, args: &GroundingArgs) -> Result<(), CommandError> {
         context.ui.json_data(&output)?;
     } else {
         context.ui.data(&grounding.lines(&threshold))?;
-        for (file, bad) in &read.bad {
+        for (file, bad) in &read.recorded.bad {
             context
                 .report
                 .say(&callosum_redact::terminal_escape::harmless(&format!(

@@ -55,7 +55,7 @@ pub(super) fn run(context: &Context, args: &StatusArgs) -> Result<(), CommandErr
     let read = session
         .since_handoff(whose)
         .map_err(|error| explain(&error))?;
-    for (file, bad) in &read.bad {
+    for (file, bad) in &read.recorded.bad {
         faults.extend(
             bad.lines
                 .iter()

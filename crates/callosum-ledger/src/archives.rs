@@ -6,8 +6,9 @@
 use callosum_host::{Disk, DiskError, DiskFile, OpenHow};
 
 use crate::{
+    archive_files,
     archive_name::ArchiveName,
-    derived_files::{ComparedViews, NewViews},
+    derived_files::{ComparedViews, NewViews, mode_like},
     journal::{
         Archived, Begins, DayFile, EntryRef, IgnoreEntries, RecordPlace, ScanVisitor, Until,
         walk_days,
@@ -17,7 +18,6 @@ use crate::{
     position::{Position, View},
     quarantine,
     reconcile::{OpenError, Repair, RepairKind, put},
-    rotation,
 };
 
 /// An archive's missing part.
@@ -37,7 +37,7 @@ impl Lacking {
     ) -> Result<Self, DiskError> {
         Ok(Self {
             name: *name,
-            ledger: !rotation::is_kept(disk, paths, name)?,
+            ledger: !archive_files::is_kept(disk, paths, name)?,
             hashlog: !disk.exists(&paths.archived_hashlog(name))?,
         })
     }
@@ -232,7 +232,7 @@ impl ScanVisitor for Writing<'_> {
         if self.lacking(name).is_some() {
             let (disk, paths) = (self.disk, self.paths);
             let places = (paths.archive(name), paths.archived_hashlog(name));
-            let mode = rotation::mode_like(disk, &paths.ledger)?;
+            let mode = mode_like(disk, &paths.ledger)?;
             let new = NewViews::begin(disk, (&places.0, &places.1), (mode, mode), begins.view())?;
             self.new = Some(new);
         }

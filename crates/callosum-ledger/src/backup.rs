@@ -12,10 +12,11 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    archive_files,
     archive_name::ArchiveName,
     checksum::{Checksum, Hashing},
     cleanup,
-    derived_files::{copy, each_piece, hash_of},
+    derived_files::{copy, each_piece, hash_of, mode_like},
     error_code::ErrorCode,
     group_commit::Writer,
     import_source::ImportSource,
@@ -24,7 +25,6 @@ use crate::{
     locks::ExclusiveLedger,
     paths::LedgerPaths,
     reconcile::OpenError,
-    rotation,
 };
 
 /// Format version of the note next to a backup.
@@ -135,7 +135,7 @@ impl Ledger {
             .iter()
             .map(|archived| archived.archive)
             .collect();
-        let mode = rotation::mode_like(disk, &paths.ledger)?;
+        let mode = mode_like(disk, &paths.ledger)?;
         drop(audit);
         drop(held);
 
@@ -186,7 +186,7 @@ fn take_name(
 ) -> Result<PathBuf, BackupError> {
     let mut text = serde_json::to_vec_pretty(note).expect("numbers and strings are printed");
     text.push(b'\n');
-    let mut name = ArchiveName::next(note.taken, &rotation::names(disk, &paths.backups)?);
+    let mut name = ArchiveName::next(note.taken, &archive_files::names(disk, &paths.backups)?);
     loop {
         let path = paths.backups.join(name.ledger());
         // Another process may be taking the same name: whose note is there has it.

@@ -10,6 +10,7 @@ use std::path::Path;
 use callosum_host::{Disk, DiskError, DiskFile, OpenHow};
 
 use crate::{
+    archive_files,
     archive_import::lines_over,
     archive_name::ArchiveName,
     hashlog::ReadRange as _,
@@ -18,7 +19,6 @@ use crate::{
     paths::LedgerPaths,
     quarantine,
     reconcile::{Repair, RepairKind},
-    rotation,
 };
 
 /// Number of bytes compared at once.
@@ -43,8 +43,8 @@ pub(crate) fn are_there(
     paths: &LedgerPaths,
     name: &ArchiveName,
 ) -> Result<bool, DiskError> {
-    Ok(rotation::is_file(disk, &paths.archive(name))?
-        && rotation::is_file(disk, &paths.compressed_archive(name))?)
+    Ok(archive_files::is_file(disk, &paths.archive(name))?
+        && archive_files::is_file(disk, &paths.compressed_archive(name))?)
 }
 
 /// Compares an archive's two files; `None` if only one exists, or none.

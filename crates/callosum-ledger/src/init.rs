@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use crate::{
     archive_import::{Adopted, restore_hashlog},
     checksum::Checksum,
-    derived_files::{NewViews, copy},
+    derived_files::{NewViews, copy, mode_like},
     entry::EntryError,
     event::{AuditEvent, Event},
     group_commit::Writer,
@@ -20,7 +20,6 @@ use crate::{
     paths::LedgerPaths,
     position::{Begun, Position, View},
     reconcile::{OpenError, cut_torn, put},
-    rotation,
     task_id::TaskId,
 };
 
@@ -241,8 +240,8 @@ impl Beginning {
         }
         batch.push(&created, now, None);
         let modes = (
-            rotation::mode_like(disk, &paths.ledger)?,
-            rotation::mode_like(disk, &paths.hashlog)?,
+            mode_like(disk, &paths.ledger)?,
+            mode_like(disk, &paths.hashlog)?,
         );
         let places = (&*paths.ledger, &*paths.hashlog);
         let view = View::after(begun, start.hashlog);

@@ -14,6 +14,7 @@
 #![forbid(unsafe_code)]
 
 pub mod answers;
+mod archive_files;
 mod archive_import;
 mod archive_name;
 mod archives;

@@ -12,6 +12,6 @@ mod window;
 pub(crate) use self::{
     compared::ComparedViews,
     difference::{difference, is_beginning},
-    new::{NewViews, copy, each_piece, hash_of},
+    new::{NewViews, copy, each_piece, hash_of, mode_like},
     window::Window,
 };

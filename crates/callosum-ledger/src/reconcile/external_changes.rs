@@ -9,6 +9,7 @@ use jiff::{Timestamp, ToSpan};
 
 use super::open_error::OpenError;
 use crate::{
+    archive_files,
     canonical::DuplicateKeys,
     chain::HASHLOG,
     clock_skew::has_record,
@@ -18,7 +19,7 @@ use crate::{
     lines::Lines,
     paths::LedgerPaths,
     position::{Position, View},
-    quarantine, rotation,
+    quarantine,
 };
 
 /// Refuses day files of a day after tomorrow that hold no record. No clock that was ahead left
@@ -50,7 +51,7 @@ pub(super) fn refuse_days_to_come(
 /// Refuses to begin a journal where a hashlog of ours, of the ledger or of an archive, shows that
 /// there was one.
 pub(super) fn refuse_journal_gone(disk: &Disk, paths: &LedgerPaths) -> Result<(), OpenError> {
-    let archives = rotation::names(disk, &paths.history)?;
+    let archives = archive_files::names(disk, &paths.history)?;
     let archived = archives.iter().map(|name| paths.archived_hashlog(name));
     for path in [paths.hashlog.clone()].into_iter().chain(archived) {
         let Some(hashlog) = disk.open_if_there(&path, OpenHow::READ)? else {

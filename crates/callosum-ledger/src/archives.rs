@@ -13,11 +13,12 @@ use crate::{
         Archived, Begins, DayFile, EntryRef, IgnoreEntries, RecordPlace, ScanVisitor, Until,
         walk_days,
     },
+    open_error::OpenError,
     open_ledger::{OpenLedger, is_corrupt},
     paths::LedgerPaths,
     position::{Position, View},
     quarantine,
-    reconcile::{OpenError, Repair, RepairKind, put},
+    reconcile::{Repair, RepairKind, put},
 };
 
 /// An archive's missing part.

@@ -23,8 +23,8 @@ use crate::{
     init::CreateError,
     ledger::Ledger,
     locks::ExclusiveLedger,
+    open_error::OpenError,
     paths::LedgerPaths,
-    reconcile::OpenError,
 };
 
 /// Format version of the note next to a backup.

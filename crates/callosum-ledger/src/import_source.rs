@@ -20,8 +20,8 @@ use crate::{
         own_head_len, refuse_to_write,
     },
     lines::Lines,
+    open_error::OpenError,
     position::Begun,
-    reconcile::OpenError,
     task_id::TaskId,
 };
 

@@ -17,9 +17,10 @@ use crate::{
     ledger::Ledger,
     ledger_file::{LedgerFileError, LedgerVersion, begun_new},
     locks::ExclusiveLedger,
+    open_error::OpenError,
     paths::LedgerPaths,
     position::{Begun, Position, View},
-    reconcile::{OpenError, cut_torn, put},
+    reconcile::{cut_torn, put},
     task_id::TaskId,
 };
 

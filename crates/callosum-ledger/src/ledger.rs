@@ -20,10 +20,12 @@ use crate::{
     error_code::ErrorCode,
     event::{AuditEvent, Spawn},
     group_commit::{Done, Request, Writer, Written},
+    journal::is_unwritable,
     locks::{self, ExclusiveLedger},
+    open_error::OpenError,
     paths::LedgerPaths,
     reader::ReadError,
-    reconcile::{OpenError, Repair},
+    reconcile::Repair,
     recovery::repair_event,
     rotation::Rotated,
     task_id::TaskId,
@@ -148,12 +150,6 @@ impl WriteError {
             _ => false,
         }
     }
-}
-
-/// Whether the journal cannot be written at all, rather than not this time.
-pub(crate) fn is_unwritable(error: &DiskError) -> bool {
-    let may_not = error.is_denied() || error.is_read_only();
-    may_not || (error.operation == Operation::Open && !error.is_full())
 }
 
 impl Ledger {

@@ -46,6 +46,7 @@ mod ledger_file;
 mod lines;
 pub mod locks;
 pub mod merkle;
+mod open_error;
 mod open_files;
 mod open_ledger;
 mod paths;
@@ -80,13 +81,14 @@ pub use crate::{
     journal::JournalError,
     ledger::{Ledger, LedgerOptions, WriteError},
     ledger_file::{LedgerFileError, LedgerVersion},
+    open_error::OpenError,
     paths::LedgerPaths,
     point_in_time::{Past, PastError, past},
     reader::{
         EntryLocation, ExecutorStats, GoneArchive, LedgerState, LocatedEntry, Query, ReadError,
         Reader, StateStats, Stats,
     },
-    reconcile::{OpenError, Repair, RepairKind},
+    reconcile::{Repair, RepairKind},
     recovery::{RecoverError, RecoverFrom, RecoverOptions, Recovered},
     replay::{Difference, Replay, ReplayError, replay},
     rotation::Rotated,

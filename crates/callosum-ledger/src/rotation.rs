@@ -23,11 +23,12 @@ use crate::{
     journal::{Archived, Batch, JOURNAL_FORMAT, Passed},
     ledger_file::LedgerVersion,
     lines::last_line,
+    open_error::OpenError,
     open_files::OpenFiles,
     open_ledger::compressed_path,
     paths::LedgerPaths,
     position::{Position, View},
-    reconcile::{Expected, OpenError},
+    reconcile::Expected,
 };
 
 /// A ledger that was archived.

@@ -19,7 +19,7 @@ mod tests;
 
 pub use self::scan::JournalError;
 pub(crate) use self::{
-    append::{Batch, day_of},
+    append::{Batch, day_of, is_unwritable},
     day::{DayFile, day_files, day_of_path, path_of_day},
     record::{Archived, Begins, JOURNAL_FORMAT, Record, RecordFault},
     scan::{

@@ -7,7 +7,6 @@ use std::ops::Range;
 use callosum_host::{Disk, DiskError, OpenHow, disk::EntryKind};
 use jiff::{Timestamp, ToSpan};
 
-use super::open_error::OpenError;
 use crate::{
     archive_files,
     canonical::DuplicateKeys,
@@ -17,6 +16,7 @@ use crate::{
     journal::{Begins, EntryRef, RecordPlace, ScanVisitor, Until, day_files, day_of, walk},
     ledger_file::{LedgerFile, LedgerVersion, NotToWrite, have_same_other_fields, refuse_to_write},
     lines::Lines,
+    open_error::OpenError,
     paths::LedgerPaths,
     position::{Position, View},
     quarantine,

@@ -11,12 +11,12 @@
 
 mod expected;
 mod external_changes;
-mod open_error;
 mod procedure;
 mod rebuilding;
 mod repair;
 mod replacement;
 
+pub use self::repair::{Repair, RepairKind};
 pub(crate) use self::{
     expected::Expected,
     external_changes::refuse_other_version,
@@ -24,8 +24,4 @@ pub(crate) use self::{
     rebuilding::{Rebuilding, rebuild_archives},
     repair::cut_torn,
     replacement::{Replacement, put},
-};
-pub use self::{
-    open_error::OpenError,
-    repair::{Repair, RepairKind},
 };

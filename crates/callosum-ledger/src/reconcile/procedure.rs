@@ -10,7 +10,6 @@ use super::{
     external_changes::{
         refuse_days_to_come, refuse_foreign_hashlog, refuse_foreign_ledger, refuse_journal_gone,
     },
-    open_error::OpenError,
     repair::{Repair, RepairKind, cut_torn, extended},
     replacement::put,
 };
@@ -24,6 +23,7 @@ use crate::{
         Until, follow, path_of_day, stock_of_days, walk_days,
     },
     locks::ExclusiveLedger,
+    open_error::OpenError,
     open_files::OpenFiles,
     paths::LedgerPaths,
     position::{Position, View},

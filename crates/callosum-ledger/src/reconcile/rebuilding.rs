@@ -7,7 +7,6 @@ use callosum_host::Disk;
 
 use super::{
     external_changes::refuse_journal_gone,
-    open_error::OpenError,
     procedure::{
         Aligned, News, hold_against_journal, new_views, refuse_in_the_way, restore_hashlogs,
     },
@@ -17,6 +16,7 @@ use super::{
 use crate::{
     archives, compression,
     journal::{DayFile, Followed},
+    open_error::OpenError,
     paths::LedgerPaths,
 };
 

@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 
 use callosum_host::{Disk, OpenHow};
 
-use super::open_error::OpenError;
-use crate::{journal::Torn, paths::LedgerPaths, quarantine};
+use crate::{journal::Torn, open_error::OpenError, paths::LedgerPaths, quarantine};
 
 /// Something that was brought in line with the journal.
 #[derive(Clone, Debug, PartialEq, Eq)]

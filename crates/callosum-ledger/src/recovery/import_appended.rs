@@ -15,10 +15,11 @@ use crate::{
         Batch, Begins, EntryRef, Followed, RecordPlace, ScanVisitor, Until, day_of, walk_days,
     },
     ledger_file::have_same_other_fields,
+    open_error::OpenError,
     open_files::OpenFiles,
     position::{Position, View},
     reader::archived_among,
-    reconcile::{Aligned, News, OpenError, Replacement, cut_torn, new_views},
+    reconcile::{Aligned, News, Replacement, cut_torn, new_views},
     task_id::TaskId,
 };
 

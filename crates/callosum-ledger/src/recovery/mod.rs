@@ -28,9 +28,10 @@ use crate::{
     journal::Followed,
     ledger::Ledger,
     locks::{ExclusiveAudit, ExclusiveLedger},
+    open_error::OpenError,
     paths::LedgerPaths,
     reader::ReadError,
-    reconcile::{OpenError, Repair},
+    reconcile::Repair,
     task_id::TaskId,
 };
 

@@ -17,7 +17,7 @@ use crate::{
     open_ledger::compress,
     paths::LedgerPaths,
     reader::{ReadError, recorded_archives},
-    reconcile::Repair,
+    repair::Repair,
 };
 
 impl Ledger {

@@ -18,7 +18,7 @@ use crate::{
     open_ledger::{OpenLedger, is_corrupt},
     paths::LedgerPaths,
     quarantine,
-    reconcile::{Repair, RepairKind},
+    repair::{Repair, RepairKind},
 };
 
 /// Number of bytes compared at once.

@@ -20,7 +20,8 @@ use crate::{
     open_error::OpenError,
     paths::LedgerPaths,
     position::{Begun, Position, View},
-    reconcile::{cut_torn, put},
+    reconcile::put,
+    repair::cut_torn,
     task_id::TaskId,
 };
 

@@ -25,8 +25,7 @@ use crate::{
     open_error::OpenError,
     paths::LedgerPaths,
     reader::ReadError,
-    reconcile::Repair,
-    recovery::repair_event,
+    repair::{Repair, repair_event},
     rotation::Rotated,
     task_id::TaskId,
 };

@@ -17,7 +17,6 @@ pub mod answers;
 mod archive_files;
 mod archive_import;
 mod archive_name;
-mod archives;
 mod audit;
 mod audit_buffer;
 mod audit_search;
@@ -57,6 +56,7 @@ mod quarantine;
 mod reader;
 mod reconcile;
 mod recovery;
+mod repair;
 mod replay;
 mod rotation;
 pub mod signed_note;
@@ -88,8 +88,8 @@ pub use crate::{
         EntryLocation, ExecutorStats, GoneArchive, LedgerState, LocatedEntry, Query, ReadError,
         Reader, StateStats, Stats,
     },
-    reconcile::{Repair, RepairKind},
     recovery::{RecoverError, RecoverFrom, RecoverOptions, Recovered},
+    repair::{Repair, RepairKind},
     replay::{Difference, Replay, ReplayError, replay},
     rotation::Rotated,
     task_id::{InvalidTaskId, TaskId},

@@ -16,7 +16,7 @@ use crate::{
     archive_files::{in_the_way, is_file, is_kept, names},
     archive_name::ArchiveName,
     chain::HASHLOG,
-    derived_files::mode_like,
+    derived_files::{Expected, mode_like},
     entry::checksum_at_head,
     event::{AuditEvent, Event},
     hashlog::{self, HashlogLine},
@@ -28,7 +28,6 @@ use crate::{
     open_ledger::compressed_path,
     paths::LedgerPaths,
     position::{Position, View},
-    reconcile::Expected,
 };
 
 /// A ledger that was archived.

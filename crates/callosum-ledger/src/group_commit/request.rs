@@ -7,7 +7,7 @@ use crate::{
     error_code::ErrorCode,
     event::{AuditEvent, Event, Spawn},
     ledger::WriteError,
-    reconcile::Repair,
+    repair::Repair,
     rotation::Rotated,
     task_id::TaskId,
 };

@@ -13,6 +13,7 @@ use super::{
 use crate::{
     audit_buffer,
     clock_skew::skew_event,
+    derived_files::Expected,
     entry::Entry,
     event::{AuditEvent, Event},
     journal::{Batch, StoredEntry, is_unwritable},
@@ -23,8 +24,8 @@ use crate::{
     paths::LedgerPaths,
     position::{Position, View},
     reader::highest_of_day,
-    reconcile::{Aligned, Expected, News, Repair, align},
-    recovery::repair_event,
+    reconcile::{Aligned, News, align},
+    repair::{Repair, repair_event},
     rotation::{self, RotateError},
     task_id::TaskId,
 };

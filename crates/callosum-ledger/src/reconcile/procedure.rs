@@ -6,18 +6,16 @@ use callosum_host::{Disk, DiskError, DiskFile, OpenHow};
 use jiff::Timestamp;
 
 use super::{
-    expected::Expected,
+    archives,
     external_changes::{
         refuse_days_to_come, refuse_foreign_hashlog, refuse_foreign_ledger, refuse_journal_gone,
     },
-    repair::{Repair, RepairKind, cut_torn, extended},
     replacement::put,
 };
 use crate::{
     archive_files,
     archive_import::restore_hashlog,
-    archives,
-    derived_files::{ComparedViews, NewViews, mode_like},
+    derived_files::{ComparedViews, Expected, NewViews, mode_like},
     journal::{
         Archived, Begins, DayFile, EntryRef, Followed, RecordPlace, ScanVisitor, StoredEntry,
         Until, follow, path_of_day, stock_of_days, walk_days,
@@ -27,6 +25,7 @@ use crate::{
     open_files::OpenFiles,
     paths::LedgerPaths,
     position::{Position, View},
+    repair::{Repair, RepairKind, cut_torn, extended},
     rotation, watermark,
 };
 

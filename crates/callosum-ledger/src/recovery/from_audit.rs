@@ -2,13 +2,14 @@
 
 use std::cell::RefCell;
 
-use super::{Project, RecoverError, Recovered, rollback_event};
+use super::{Project, RecoverError, Recovered};
 use crate::{
     archive_files, archive_import,
     group_commit::Writer,
     journal::{IgnoreEntries, Until, walk_days},
     position::Position,
     reconcile::{Rebuilding, rebuild_archives},
+    repair::rollback_event,
 };
 
 impl Project<'_> {

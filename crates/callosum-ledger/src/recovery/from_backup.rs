@@ -20,7 +20,7 @@ use crate::{
     position::{Position, View},
     quarantine,
     reader::archived_among,
-    reconcile::cut_torn,
+    repair::cut_torn,
     task_id::TaskId,
 };
 

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use callosum_host::{DiskError, OpenHow};
 use jiff::civil::Date;
 
-use super::{Project, RecoverError, Recovered, preconditions::Preconditions, repair_event};
+use super::{Project, RecoverError, Recovered, preconditions::Preconditions};
 use crate::{
     checksum::Checksum,
     group_commit::Writer,
@@ -19,7 +19,8 @@ use crate::{
     open_files::OpenFiles,
     position::{Position, View},
     reader::archived_among,
-    reconcile::{Aligned, News, Replacement, cut_torn, new_views},
+    reconcile::{Aligned, News, Replacement, new_views},
+    repair::{cut_torn, repair_event},
     task_id::TaskId,
 };
 

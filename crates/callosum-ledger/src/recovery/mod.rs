@@ -23,7 +23,6 @@ use crate::{
     backup::BackupError,
     cleanup,
     error_code::ErrorCode,
-    event::{AuditEvent, Event},
     init::CreateError,
     journal::Followed,
     ledger::Ledger,
@@ -31,7 +30,7 @@ use crate::{
     open_error::OpenError,
     paths::LedgerPaths,
     reader::ReadError,
-    reconcile::Repair,
+    repair::Repair,
     task_id::TaskId,
 };
 
@@ -366,26 +365,5 @@ impl Project<'_> {
 
     fn shown(&self, path: &Path) -> String {
         self.paths.shown(path).to_string_lossy().into_owned()
-    }
-}
-
-/// The event of a file that was brought in line with the journal.
-pub(crate) fn repair_event(paths: &LedgerPaths, repair: &Repair) -> AuditEvent {
-    AuditEvent {
-        event: Event::Repair,
-        ..rollback_event(paths, repair)
-    }
-}
-
-/// Returns the event of a file that was rebuilt from the journal.
-pub(crate) fn rollback_event(paths: &LedgerPaths, repair: &Repair) -> AuditEvent {
-    let mut event = AuditEvent::new(Event::Rollback).with(
-        "file",
-        paths.shown(&repair.path).to_string_lossy().into_owned(),
-    );
-    event.status = Some(repair.what.name().to_owned());
-    match &repair.kept {
-        Some(kept) => event.with("kept", paths.shown(kept).to_string_lossy().into_owned()),
-        None => event,
     }
 }

@@ -5,6 +5,7 @@
 
 use callosum_host::{Disk, DiskError, DiskFile, OpenHow};
 
+use super::replacement::put;
 use crate::{
     archive_files,
     archive_name::ArchiveName,
@@ -18,7 +19,7 @@ use crate::{
     paths::LedgerPaths,
     position::{Position, View},
     quarantine,
-    reconcile::{Repair, RepairKind, put},
+    repair::{Repair, RepairKind},
 };
 
 /// An archive's missing part.

@@ -64,6 +64,7 @@ mod task_id;
 mod try_append;
 pub mod verify;
 mod watermark;
+mod write_error;
 
 pub use crate::{
     answers::Answers,
@@ -79,7 +80,7 @@ pub use crate::{
     incremental_checksum::GrowingChecksum,
     init::{Adoption, CreateError, Creation},
     journal::JournalError,
-    ledger::{Ledger, LedgerOptions, WriteError},
+    ledger::{Ledger, LedgerOptions},
     ledger_file::{LedgerFileError, LedgerVersion},
     open_error::OpenError,
     paths::LedgerPaths,
@@ -95,4 +96,5 @@ pub use crate::{
     task_id::{InvalidTaskId, TaskId},
     try_append::{Journal, Noticed, notice, waiting},
     verify::{Verification, verify, verify_within},
+    write_error::WriteError,
 };

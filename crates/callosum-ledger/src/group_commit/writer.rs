@@ -17,7 +17,6 @@ use crate::{
     entry::Entry,
     event::{AuditEvent, Event},
     journal::{Batch, StoredEntry, is_unwritable},
-    ledger::{LedgerOptions, WriteError},
     locks::{ExclusiveLedger, ExclusiveTask, KeptLocks},
     open_error::OpenError,
     open_files::OpenFiles,
@@ -28,6 +27,7 @@ use crate::{
     repair::{Repair, repair_event},
     rotation::{self, RotateError},
     task_id::TaskId,
+    write_error::WriteError,
 };
 
 /// A process's memory between two groups.
@@ -165,14 +165,14 @@ impl Writer {
         self.files.close();
     }
 
-    /// Writes a group. An error is every request's; what one request alone did wrong is its own
-    /// outcome.
+    /// Writes a group, and archives the ledger before if it has `rotate_at` bytes or more. An error
+    /// is every request's; what one request alone did wrong is its own outcome.
     pub(crate) fn write(
         &mut self,
         disk: &Disk,
         paths: &LedgerPaths,
         ids: &Ids,
-        options: LedgerOptions,
+        rotate_at: u64,
         requests: &[Request],
     ) -> Result<Written, WriteError> {
         if let Some(reason) = &self.halted {
@@ -222,7 +222,7 @@ impl Writer {
             .iter()
             .any(|request| matches!(request, Request::Rotate { .. }));
         let (mut rotated, mut not_rotated) = (None, None);
-        if view.entries > 0 && (is_asked_to_rotate || view.ledger_len() >= options.rotate_at) {
+        if view.entries > 0 && (is_asked_to_rotate || view.ledger_len() >= rotate_at) {
             let from = position.clone();
             match rotation::rotate(disk, paths, &mut self.files, from, &view, now) {
                 Ok((after, archived)) => {

@@ -11,9 +11,9 @@ use serde::Deserialize;
 use crate::{
     canonical::DuplicateKeys,
     checksum::Checksum,
+    create_error::CreateError,
     entry::{Entry, EntryError, checksum_at_head, is_sealed, seal},
     event::{AuditEvent, Event},
-    init::CreateError,
     journal::EntryRef,
     ledger_file::{
         LedgerFile, LedgerFileError, LedgerVersion, NotToWrite, OWN_TAIL, begun_like, own_entry,

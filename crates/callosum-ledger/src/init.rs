@@ -8,14 +8,14 @@ use jiff::Timestamp;
 use crate::{
     archive_import::{Adopted, restore_hashlog},
     checksum::Checksum,
+    create_error::CreateError,
     derived_files::{NewViews, copy, mode_like},
-    entry::EntryError,
     event::{AuditEvent, Event},
     group_commit::Writer,
     import_source::ImportSource,
     journal::{Batch, JOURNAL_FORMAT, day_of, walk_alone},
     ledger::Ledger,
-    ledger_file::{LedgerFileError, LedgerVersion, begun_new},
+    ledger_file::{LedgerVersion, begun_new},
     locks::ExclusiveLedger,
     open_error::OpenError,
     paths::LedgerPaths,
@@ -46,46 +46,6 @@ pub struct Adoption {
     /// Files that have an archive's name and are not a ledger whose every checksum is right: they
     /// are left as they are, and nothing reads them.
     pub passed_over: Vec<PathBuf>,
-}
-
-/// Error of creating a ledger.
-#[derive(Debug, thiserror::Error)]
-pub enum CreateError {
-    /// A ledger is there and cannot be opened, or a file or lock failed.
-    #[error(transparent)]
-    Open(#[from] OpenError),
-    /// The file that is there is not a ledger.
-    #[error("cannot import `{}`", path.display())]
-    NotALedger {
-        /// The file.
-        path: PathBuf,
-        /// Cause of the failure.
-        source: LedgerFileError,
-    },
-    /// An entry in it violates the schema, or its checksum is wrong.
-    #[error("cannot import `{}`: entry {number}", path.display())]
-    BadEntry {
-        /// The file.
-        path: PathBuf,
-        /// The entry's number in it, from 1.
-        number: usize,
-        /// Cause of the failure.
-        source: EntryError,
-    },
-    /// Two entries in it are of one task.
-    #[error("cannot import `{}`: entry {number} is for a task that already has one", path.display())]
-    Duplicate {
-        /// The file.
-        path: PathBuf,
-        /// The second entry's number in it, from 1.
-        number: usize,
-    },
-}
-
-impl From<DiskError> for CreateError {
-    fn from(error: DiskError) -> Self {
-        Self::Open(error.into())
-    }
 }
 
 impl Ledger {

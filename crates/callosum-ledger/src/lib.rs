@@ -28,6 +28,7 @@ mod checksum;
 mod cleanup;
 mod clock_skew;
 mod compression;
+mod create_error;
 mod derived_files;
 mod duplicate_archive;
 mod entry;
@@ -74,11 +75,12 @@ pub use crate::{
     backup::{Backup, BackupError},
     checksum::{Checksum, InvalidChecksum},
     clock_skew::{DayAhead, day_ahead},
+    create_error::CreateError,
     entry::{Entry, EntryError, NewEntry},
     error_code::{ErrorCode, UnknownErrorCode},
     event::{AuditEvent, AuditRecord, Event, Spawn, UnknownEvent},
     incremental_checksum::GrowingChecksum,
-    init::{Adoption, CreateError, Creation},
+    init::{Adoption, Creation},
     journal::JournalError,
     ledger::{Ledger, LedgerOptions},
     ledger_file::{LedgerFileError, LedgerVersion},

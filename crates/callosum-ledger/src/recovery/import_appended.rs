@@ -8,9 +8,9 @@ use jiff::civil::Date;
 use super::{Project, RecoverError, Recovered, preconditions::Preconditions};
 use crate::{
     checksum::Checksum,
+    create_error::CreateError,
     group_commit::Writer,
     import_source::{ImportSource, TakenEntry},
-    init::CreateError,
     journal::{
         Batch, Begins, EntryRef, Followed, RecordPlace, ScanVisitor, Until, day_of, walk_days,
     },

@@ -22,8 +22,8 @@ use self::preconditions::{Preconditions, TRIES_WITHOUT_LOCK};
 use crate::{
     backup::BackupError,
     cleanup,
+    create_error::CreateError,
     error_code::ErrorCode,
-    init::CreateError,
     journal::Followed,
     ledger::Ledger,
     locks::{ExclusiveAudit, ExclusiveLedger},

@@ -14,7 +14,6 @@ use crate::{
     group_commit::Writer,
     import_source::ImportSource,
     journal::{Batch, JOURNAL_FORMAT, day_of, walk_alone},
-    ledger::Ledger,
     ledger_file::{LedgerVersion, begun_new},
     locks::ExclusiveLedger,
     open_error::OpenError,
@@ -48,46 +47,39 @@ pub struct Adoption {
     pub passed_over: Vec<PathBuf>,
 }
 
-impl Ledger {
-    /// Creates the missing parts of a project's ledger, and returns what it did.
-    ///
-    /// Nothing existing is overwritten, and a second run does nothing. A ledger of another program,
-    /// without a journal, is taken over if every checksum in it is right: each entry becomes a
-    /// record of the journal and the original file is set aside.
-    ///
-    /// Fails, with everything left as it was but for empty folders, if an existing file is not a
-    /// ledger, or is newer than this program.
-    pub fn create(
-        disk: &Disk,
-        paths: &LedgerPaths,
-        clock: &Clock,
-    ) -> Result<Creation, CreateError> {
-        let mut creation = Creation::default();
-        let parent = paths.ledger.parent().unwrap_or(&paths.root);
-        disk.create_dir_all(parent)?;
-        for folder in [&paths.history, &paths.audit, &paths.locks] {
-            if disk.create_dir_all(folder)? {
-                creation.created.push(folder.clone());
-            }
+/// Creates the missing parts of a project's ledger, under its locks; see [`Ledger::create`].
+///
+/// [`Ledger::create`]: crate::Ledger::create
+pub(crate) fn create(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    clock: &Clock,
+) -> Result<Creation, CreateError> {
+    let mut creation = Creation::default();
+    let parent = paths.ledger.parent().unwrap_or(&paths.root);
+    disk.create_dir_all(parent)?;
+    for folder in [&paths.history, &paths.audit, &paths.locks] {
+        if disk.create_dir_all(folder)? {
+            creation.created.push(folder.clone());
         }
-        let held = ExclusiveLedger::acquire(disk, paths).map_err(OpenError::from)?;
-        let _audit = held.lock_audit().map_err(OpenError::from)?;
-        let missing = [&paths.ledger, &paths.hashlog]
-            .into_iter()
-            .map(|path| Ok((!disk.exists(path)?).then(|| path.clone())))
-            .collect::<Result<Vec<_>, DiskError>>()?;
-        let mut writer = Writer::default();
-        match writer.bring_in_line(disk, paths, clock, &held, 0) {
-            Ok(_) => {}
-            Err(OpenError::NotCreated { .. }) => {
-                creation.adopted = begin(disk, paths, clock)?;
-                writer.bring_in_line(disk, paths, clock, &held, 0)?;
-            }
-            Err(error) => return Err(error.into()),
-        }
-        creation.created.extend(missing.into_iter().flatten());
-        Ok(creation)
     }
+    let held = ExclusiveLedger::acquire(disk, paths).map_err(OpenError::from)?;
+    let _audit = held.lock_audit().map_err(OpenError::from)?;
+    let missing = [&paths.ledger, &paths.hashlog]
+        .into_iter()
+        .map(|path| Ok((!disk.exists(path)?).then(|| path.clone())))
+        .collect::<Result<Vec<_>, DiskError>>()?;
+    let mut writer = Writer::default();
+    match writer.bring_in_line(disk, paths, clock, &held, 0) {
+        Ok(_) => {}
+        Err(OpenError::NotCreated { .. }) => {
+            creation.adopted = begin(disk, paths, clock)?;
+            writer.bring_in_line(disk, paths, clock, &held, 0)?;
+        }
+        Err(error) => return Err(error.into()),
+    }
+    creation.created.extend(missing.into_iter().flatten());
+    Ok(creation)
 }
 
 /// Begins the journal with a ledger: an empty one, or the one that is there.

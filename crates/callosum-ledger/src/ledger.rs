@@ -15,13 +15,19 @@ use std::{
 use callosum_host::{Clock, Disk, Ids};
 
 use crate::{
-    audit_buffer, cleanup, compression,
+    audit_buffer,
+    backup::{self, Backup, BackupError},
+    cleanup, compression,
+    create_error::CreateError,
     entry::{Entry, NewEntry},
     event::{AuditEvent, Spawn},
     group_commit::{Done, Request, Writer, Written},
+    init::{self, Creation},
     locks::{self, ExclusiveLedger},
     open_error::OpenError,
     paths::LedgerPaths,
+    reader::ReadError,
+    recovery::{self, RecoverError, RecoverFrom, RecoverOptions, Recovered},
     repair::{Repair, repair_event},
     rotation::Rotated,
     task_id::TaskId,
@@ -295,6 +301,62 @@ impl Ledger {
                 &group.requests,
             );
         group.end(written)
+    }
+}
+
+/// Operations on the files of a project, for which no ledger is open.
+impl Ledger {
+    /// Creates the missing parts of a project's ledger, and returns what it did.
+    ///
+    /// Nothing existing is overwritten, and a second run does nothing. A ledger of another program,
+    /// without a journal, is taken over if every checksum in it is right: each entry becomes a
+    /// record of the journal and the original file is set aside.
+    ///
+    /// Fails, with everything left as it was but for empty folders, if an existing file is not a
+    /// ledger, or is newer than this program.
+    pub fn create(
+        disk: &Disk,
+        paths: &LedgerPaths,
+        clock: &Clock,
+    ) -> Result<Creation, CreateError> {
+        init::create(disk, paths, clock)
+    }
+
+    /// Copies the active ledger and its hashlog into the folder of backups.
+    ///
+    /// Holds the ledger's lock only while it records their sizes; appends during the copy are not
+    /// waited for. Costs the reading and writing of the ledger, and reading it back.
+    pub fn back_up(disk: &Disk, paths: &LedgerPaths, clock: &Clock) -> Result<Backup, BackupError> {
+        backup::back_up(disk, paths, clock)
+    }
+
+    /// Recovers a project's ledger, and returns what was done.
+    ///
+    /// Costs the reading of the whole journal, and writing the new entries into it. Everything is
+    /// read and written before the ledger's lock is taken, which is held while the files get their
+    /// names. If other processes write in between, it is done again, the third time with the lock
+    /// held throughout. After a crash in the middle, running it again completes it.
+    ///
+    /// Fails, with everything left as it was, if the source does not verify, and if something would
+    /// be lost that the options do not allow.
+    pub fn recover(
+        disk: &Disk,
+        paths: &LedgerPaths,
+        clock: &Clock,
+        from: RecoverFrom<'_>,
+        options: RecoverOptions,
+    ) -> Result<Recovered, RecoverError> {
+        recovery::recover(disk, paths, clock, from, options)
+    }
+
+    /// Compresses the archives that the journal lists and that are still plain, and returns their
+    /// number.
+    ///
+    /// Holds no lock that another process waits for. Does nothing if another process is
+    /// compressing. Reads each back and compares it before it removes the plain one: costs
+    /// compressing and inflating each, seconds for one of 250 MB.
+    pub fn compress_archives(disk: &Disk, paths: &LedgerPaths) -> Result<usize, ReadError> {
+        compression::compress_archives(disk, paths)
     }
 }
 

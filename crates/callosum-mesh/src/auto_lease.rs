@@ -7,9 +7,9 @@ use crate::{
     agent::AgentName,
     author::Author,
     board::{Command, LEASE, Lease, Session},
-    digest::quoted,
     journal::Durability,
     mesh::{Mesh, MeshError, us},
+    quotation::quoted,
     sessions::ended,
     transaction::Transaction,
 };

@@ -14,11 +14,12 @@ use crate::{
     agent::AgentName,
     author::Author,
     board::{Board, Command, Message, Receipt, Status},
-    digest::{Digest, DigestContext, Known, Note, Source, digest, elsewhere, ready_at},
+    digest::{Digest, DigestContext, Known, Note, Source, digest, ready_at},
     event::Event,
     journal::Cursor,
     mesh::{Mesh, MeshError},
     notifications::{News, NewsFile, NewsItem, asked_of, asks_own_agent},
+    project_folder::elsewhere,
     route::Matrix,
 };
 

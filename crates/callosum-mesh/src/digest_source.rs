@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use callosum_evidence::{secrets::mask, terminal_escape::untagged, tokens};
 
-use crate::digest::one_line;
+use crate::quotation::one_line;
 
 /// Most characters of a reason.
 const LONGEST_REASON: usize = 160;

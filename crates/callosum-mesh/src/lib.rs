@@ -30,7 +30,9 @@ pub mod mesh_store;
 mod notifications;
 pub mod output_file;
 pub mod presence;
+mod project_folder;
 mod quarantine;
+mod quotation;
 pub mod route;
 mod sessions;
 pub mod throttle;
@@ -42,8 +44,8 @@ mod unique_keys;
 pub use crate::{
     author::Author,
     auto_lease::warning,
-    digest::quoted,
     ingest::is_about_board,
     leased_path::leased_path,
     mesh::{Decided, Mesh, MeshError, Undecided},
+    quotation::quoted,
 };

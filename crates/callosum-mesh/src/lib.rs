@@ -26,6 +26,7 @@ mod ingest;
 pub mod journal;
 mod leased_path;
 mod mesh;
+mod mesh_error;
 pub mod mesh_store;
 mod notifications;
 pub mod output_file;
@@ -46,6 +47,7 @@ pub use crate::{
     auto_lease::warning,
     ingest::is_about_board,
     leased_path::leased_path,
-    mesh::{Decided, Mesh, MeshError, Undecided},
+    mesh::Mesh,
+    mesh_error::{Decided, MeshError, Undecided},
     quotation::quoted,
 };

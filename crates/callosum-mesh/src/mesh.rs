@@ -5,17 +5,18 @@ use std::{
     time::Duration,
 };
 
-use callosum_host::{Clock, Disk, DiskError, Ids, LockError, OpenHow};
+use callosum_host::{Clock, Disk, DiskError, Ids, OpenHow};
 use jiff::Timestamp;
 
 use crate::{
-    agent::{AgentName, US},
+    agent::AgentName,
     author::Author,
-    board::{Board, BoardError, Command, Effect, NewTask, Task},
+    board::{Board, Command, Effect, NewTask, Task},
     delivery::CURSORS,
-    event::{Draft, Event, Faults},
+    event::{Draft, Event},
     ingest::is_about_board,
     journal::{Cursor, Durability, Journal, JournalError, LogEnd, Notice, Reader, Retention},
+    mesh_error::{Decided, MeshError, Undecided, is_unwritable},
     notifications::NEWS,
     presence::{Presence, PresenceSource},
     quarantine::{is_lost_link, is_no_folder},
@@ -359,7 +360,7 @@ impl Mesh {
         let now = orders.turn.now();
         orders.end_sessions(self.machine.as_str())?;
         for deed in due(orders.board, &self.matrix, &self.presence, now) {
-            orders.append(&deed, &Author::of(us()), None)?;
+            orders.append(&deed, &Author::of(AgentName::us()), None)?;
         }
         let done = act(&mut orders);
         orders.turn.end(durability)?;
@@ -418,86 +419,4 @@ fn due(board: &Board, matrix: &Matrix, presence: &PresenceSource, now: Timestamp
     }
     deeds.extend(board.expired(now));
     deeds
-}
-
-/// Returns the author of what the mesh does by itself.
-pub(crate) fn us() -> AgentName {
-    US.parse().expect("it is a name")
-}
-
-/// Result for a list of events: each as it is in the log, or `None` if it changed nothing.
-pub type Decided = Result<Vec<Option<Event>>, Undecided>;
-
-/// Reason for which a list of events was rejected.
-#[derive(Debug, thiserror::Error)]
-#[error("no event of the list was accepted: event {at} failed")]
-pub struct Undecided {
-    /// Index of the event that failed, counted from 0.
-    pub at: usize,
-    /// Reason.
-    #[source]
-    pub error: MeshError,
-}
-
-impl MeshError {
-    /// Whether who asked may only read, as in a sandbox.
-    pub fn is_unwritable(&self) -> bool {
-        self.disk_error().is_some_and(is_unwritable)
-    }
-
-    /// Whether the disk is full: what is there can be read, and the log may have room where other files have none.
-    pub fn is_full(&self) -> bool {
-        self.disk_error().is_some_and(DiskError::is_full)
-    }
-
-    /// Whether others appended for as long as it was waited: what is there can be read.
-    pub fn is_busy(&self) -> bool {
-        matches!(
-            self,
-            Self::Journal(JournalError::Lock(LockError::Timeout { .. }))
-        )
-    }
-
-    /// The path that the failure is about, if it is about one.
-    pub fn path(&self) -> Option<&Path> {
-        match self {
-            Self::Journal(
-                JournalError::NoOrigin { path }
-                | JournalError::LostOrigin { path }
-                | JournalError::Replaced { path },
-            ) => Some(path),
-            _ => self.disk_error().map(|error| error.path.as_path()),
-        }
-    }
-
-    fn disk_error(&self) -> Option<&DiskError> {
-        match self {
-            Self::Disk(error)
-            | Self::Journal(
-                JournalError::Disk(error) | JournalError::Lock(LockError::Disk(error)),
-            ) => Some(error),
-            _ => None,
-        }
-    }
-}
-
-fn is_unwritable(error: &DiskError) -> bool {
-    error.is_read_only() || error.is_denied()
-}
-
-/// Error of the mesh.
-#[derive(Debug, thiserror::Error)]
-pub enum MeshError {
-    /// The log cannot be read or appended to.
-    #[error(transparent)]
-    Journal(#[from] JournalError),
-    /// A file cannot be read or written.
-    #[error(transparent)]
-    Disk(#[from] DiskError),
-    /// It may not be.
-    #[error(transparent)]
-    Refused(#[from] BoardError),
-    /// The event is not as it must be.
-    #[error(transparent)]
-    Faults(#[from] Faults),
 }

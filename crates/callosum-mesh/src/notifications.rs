@@ -18,7 +18,8 @@ use crate::{
     digest::{Note, author_of, blocked, output_of, ready_at},
     event::Event,
     journal::Cursor,
-    mesh::{Mesh, MeshError},
+    mesh::Mesh,
+    mesh_error::MeshError,
     project_folder::elsewhere,
 };
 

@@ -16,10 +16,12 @@ use callosum_host::{Disk, DiskError, disk::EntryKind};
 use sha2::{Digest as _, Sha256};
 
 use crate::{
+    agent::AgentName,
     author::Author,
     board::{Effect, OutputOutcome, OutputReceipt, Task},
     leased_path::leased_path,
-    mesh::{Mesh, MeshError, us},
+    mesh::Mesh,
+    mesh_error::MeshError,
 };
 
 /// Permission bits of an output file.
@@ -276,7 +278,7 @@ impl Mesh {
                 let task = task.id.clone();
                 orders.append(
                     &Effect::OutputSettled { task, receipt },
-                    &Author::of(us()),
+                    &Author::of(AgentName::us()),
                     None,
                 )?;
             }
@@ -300,7 +302,7 @@ impl Mesh {
                 task: task.id,
                 receipt: receipt.clone(),
             };
-            orders.append(&deed, &Author::of(us()), None)?;
+            orders.append(&deed, &Author::of(AgentName::us()), None)?;
             Ok(receipt)
         })
     }

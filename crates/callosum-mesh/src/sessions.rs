@@ -4,11 +4,13 @@ use callosum_host::process::Identity;
 use serde_json::{Map, json};
 
 use crate::{
+    agent::AgentName,
     author::Author,
     board::{BEGINS, Board, CLAIM, Claim, Command, ENDS, PROCESS, Process, Session, Status},
     event::Draft,
     journal::Durability,
-    mesh::{Mesh, MeshError, us},
+    mesh::Mesh,
+    mesh_error::MeshError,
     transaction::Transaction,
 };
 
@@ -122,7 +124,7 @@ impl Transaction<'_, '_> {
         };
         self.append_event(draft)?;
         for deed in left {
-            self.append(&deed, &Author::of(us()), None)?;
+            self.append(&deed, &Author::of(AgentName::us()), None)?;
         }
         Ok(())
     }

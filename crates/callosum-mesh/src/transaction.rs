@@ -11,7 +11,8 @@ use crate::{
     event::{Draft, Event},
     journal::{Cursor, LogWriter},
     leased_path::with_leased_path,
-    mesh::{MeshError, catch_up},
+    mesh::catch_up,
+    mesh_error::MeshError,
     route::{CATEGORY, Matrix},
     sessions::ended,
 };

@@ -11,7 +11,7 @@ use crate::{
     mesh::Mesh,
     mesh_error::MeshError,
     quotation::quoted,
-    sessions::ended,
+    session_end::ended,
     transaction::Transaction,
 };
 

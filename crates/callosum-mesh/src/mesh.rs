@@ -5,28 +5,23 @@ use std::{
     time::Duration,
 };
 
-use callosum_host::{Clock, Disk, DiskError, Ids, OpenHow};
+use callosum_host::{Clock, Disk, Ids, OpenHow};
 use jiff::Timestamp;
 
 use crate::{
     agent::AgentName,
     author::Author,
     board::{Board, Command, Effect, NewTask, Task},
-    delivery::CURSORS,
+    board_replay::{CatchUp, catch_up},
     event::{Draft, Event},
     ingest::is_about_board,
-    journal::{Cursor, Durability, Journal, JournalError, LogEnd, Notice, Reader, Retention},
+    journal::{Cursor, Durability, Journal, JournalError, LogEnd, Retention},
     mesh_error::{Decided, MeshError, Undecided, is_unwritable},
-    notifications::NEWS,
     presence::{Presence, PresenceSource},
-    quarantine::{is_lost_link, is_no_folder},
     route::Matrix,
-    sessions::ended,
+    session_end::ended,
     transaction::Transaction,
 };
-
-/// Events that are read at once.
-const BATCH: usize = 1024;
 
 /// The log of a machine and the board that follows from it.
 #[derive(Debug)]
@@ -250,7 +245,7 @@ impl Mesh {
 
     /// Brings the board to the end of the log, by what was kept where what was remembered is of another log, as after a loss of power that
     /// took the end of this one, or as of an event that the log has dropped.
-    fn caught_up_or_kept(&self, board: &mut Board) -> Result<Caught, MeshError> {
+    fn caught_up_or_kept(&self, board: &mut Board) -> Result<CatchUp, MeshError> {
         let caught = self.caught_up(board)?;
         if (caught.is_rebuilt || caught.lost > 0)
             && let Some(mut kept) = self.kept_board()
@@ -265,30 +260,17 @@ impl Mesh {
     }
 
     /// Brings a board up to the log.
-    fn caught_up(&self, board: &mut Board) -> Result<Caught, MeshError> {
+    fn caught_up(&self, board: &mut Board) -> Result<CatchUp, MeshError> {
         let mut reader = self.journal.read_after(&Cursor {
             origin: Some(self.journal.origin().to_owned()),
             seq: board.seq,
         });
-        catch_up(board, &mut reader)
+        Ok(catch_up(board, &mut reader)?)
     }
 
     /// Whether the log is still the one that was opened: someone may have removed its folder.
     pub fn is_in_place(&self) -> Result<bool, MeshError> {
         Ok(self.journal.is_own()?)
-    }
-
-    /// Returns paths that should be folders with delivery cursors, and are neither a folder nor a
-    /// link to one. Changes nothing.
-    pub fn no_folders(&self) -> Result<Vec<PathBuf>, DiskError> {
-        let mut found = Vec::new();
-        for name in [NEWS, CURSORS] {
-            let path = self.folder.join(name);
-            if is_no_folder(&self.disk, &path)? || is_lost_link(&self.disk, &path)? {
-                found.push(path);
-            }
-        }
-        Ok(found)
     }
 
     /// The last event that the board knows, without a look at what was appended since.
@@ -366,39 +348,6 @@ impl Mesh {
         orders.turn.end(durability)?;
         self.remember();
         done
-    }
-}
-
-/// Problems of bringing a board up to the log.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Caught {
-    /// So many events are kept no longer that it would have needed.
-    lost: u64,
-    /// Whether it was built from scratch, since the log ends before it, or is another.
-    is_rebuilt: bool,
-}
-
-/// Applies what a reader has left to the board.
-pub(crate) fn catch_up(board: &mut Board, reader: &mut Reader) -> Result<Caught, MeshError> {
-    let mut caught = Caught::default();
-    loop {
-        let batch = reader.next_batch(BATCH)?;
-        for notice in &batch.notices {
-            match notice {
-                Notice::Reset { .. } => {
-                    *board = Board::default();
-                    caught.is_rebuilt = true;
-                }
-                Notice::Dropped { count } => caught.lost += count,
-                Notice::Damaged { .. } => {}
-            }
-        }
-        if batch.events.is_empty() {
-            return Ok(caught);
-        }
-        for event in &batch.events {
-            board.apply(event);
-        }
     }
 }
 

@@ -341,8 +341,8 @@ impl Mesh {
     pub fn no_folders(&self) -> Result<Vec<PathBuf>, DiskError> {
         let mut found = Vec::new();
         for name in [NEWS, CURSORS] {
-            let path = self.folder.join(name);
-            if is_no_folder(&self.disk, &path)? || is_lost_link(&self.disk, &path)? {
+            let path = self.folder().join(name);
+            if is_no_folder(self.disk(), &path)? || is_lost_link(self.disk(), &path)? {
                 found.push(path);
             }
         }

@@ -13,6 +13,7 @@ use crate::{
     author::Author,
     board::{Board, Command, Effect, NewTask, Task},
     board_replay::{CatchUp, catch_up},
+    board_snapshot::BoardSnapshots,
     event::{Draft, Event},
     ingest::is_about_board,
     journal::{Cursor, Durability, Journal, JournalError, LogEnd, Retention},
@@ -26,23 +27,19 @@ use crate::{
 /// The log of a machine and the board that follows from it.
 #[derive(Debug)]
 pub struct Mesh {
-    pub(crate) disk: Disk,
-    pub(crate) folder: PathBuf,
+    disk: Disk,
+    folder: PathBuf,
     machine: String,
-    pub(crate) journal: Journal,
-    pub(crate) board: Board,
+    journal: Journal,
+    board: Board,
     matrix: Matrix,
     /// Shows which agents can work.
     presence: PresenceSource,
     /// The end of the log when the board was last brought up to it.
     tip: Option<LogEnd>,
-    /// Last event of the board in the snapshot file. `None` if the file is from a newer version,
-    /// which alone may write it.
-    pub(crate) remembered: Option<u64>,
-    /// The last event of the board that is kept for when the log has dropped it.
-    pub(crate) kept: u64,
+    snapshots: BoardSnapshots,
     /// Events that no board knows, and that the log has dropped.
-    pub(crate) lost: u64,
+    lost: u64,
 }
 
 impl Mesh {
@@ -56,21 +53,20 @@ impl Mesh {
         machine: &str,
     ) -> Result<Self, MeshError> {
         let journal = Journal::open(disk, clock, ids, folder, machine)?;
-        let mut mesh = Self {
+        let mut snapshots = BoardSnapshots::new(disk, folder, journal.origin());
+        let board = snapshots.recall();
+        Ok(Self {
             disk: disk.clone(),
             folder: folder.to_owned(),
             machine: machine.to_owned(),
             journal,
-            board: Board::default(),
+            board,
             matrix: Matrix::default(),
             presence: PresenceSource::default(),
             tip: None,
-            remembered: Some(0),
-            kept: 0,
+            snapshots,
             lost: 0,
-        };
-        mesh.recall();
-        Ok(mesh)
+        })
     }
 
     /// The same with a matrix that says which agent does which kind of task.
@@ -126,7 +122,7 @@ impl Mesh {
 
     /// The last event that the remembered board knows; 0 where none is remembered, or one of another form.
     pub fn remembered(&self) -> u64 {
-        self.remembered.unwrap_or(0)
+        self.snapshots.remembered()
     }
 
     /// So many events the board was made without, since the log has dropped them and nothing remembers what they changed.
@@ -158,9 +154,9 @@ impl Mesh {
         self.tip = None;
         let caught = caught?;
         self.lost += caught.lost;
-        self.keep(&tip);
+        self.snapshots.keep(&self.board, tip.first().unwrap_or(1));
         self.tip = Some(tip);
-        self.remember();
+        self.snapshots.remember(&self.board);
         Ok(&self.board)
     }
 
@@ -248,7 +244,7 @@ impl Mesh {
     fn caught_up_or_kept(&self, board: &mut Board) -> Result<CatchUp, MeshError> {
         let caught = self.caught_up(board)?;
         if (caught.is_rebuilt || caught.lost > 0)
-            && let Some(mut kept) = self.kept_board()
+            && let Some(mut kept) = self.snapshots.kept_board()
         {
             let again = self.caught_up(&mut kept)?;
             if !again.is_rebuilt && again.lost <= caught.lost {
@@ -346,7 +342,7 @@ impl Mesh {
         }
         let done = act(&mut orders);
         orders.turn.end(durability)?;
-        self.remember();
+        self.snapshots.remember(&self.board);
         done
     }
 }

@@ -269,7 +269,7 @@ impl Mesh {
         if self.board()?.due_outputs().next().is_none() {
             return Ok(0);
         }
-        let disk = self.disk.clone();
+        let disk = self.disk().clone();
         self.in_turn(|orders| {
             // Another process may have written them since the look at the board.
             let due: Vec<Task> = orders.board().due_outputs().take(MOST).cloned().collect();
@@ -294,7 +294,7 @@ impl Mesh {
         is_forced: bool,
         folders: &dyn Fn(&Task) -> Vec<PathBuf>,
     ) -> Result<OutputReceipt, MeshError> {
-        let disk = self.disk.clone();
+        let disk = self.disk().clone();
         self.in_turn(|orders| {
             let task = orders.board().output_to_write(task, voice)?.clone();
             let receipt = deliver(&disk, &task, &folders(&task), is_forced);

@@ -13,7 +13,7 @@ use callosum_host::{Disk, FileLock};
 use callosum_json::Checksum;
 use serde::{Deserialize, Serialize};
 
-use super::governance::GovernanceError;
+use super::governance_error::GovernanceError;
 
 /// The format of the file.
 const FORMAT: u32 = 1;

@@ -14,6 +14,7 @@ mod digest_sources;
 mod directories;
 mod environment;
 mod governance;
+mod governance_error;
 mod guard_config;
 mod key;
 mod mesh;
@@ -45,7 +46,8 @@ pub use self::{
     digest_sources::{DigestSource, SourceFrom},
     directories::{Homes, HomesError},
     environment::{Environment, EnvironmentError},
-    governance::{Governance, GovernanceError, Revocation},
+    governance::{Governance, Revocation},
+    governance_error::GovernanceError,
     guard_config::{BrokenCake, GuardConfig},
     key::Key,
     mesh::{LeaseMode, MeshSettings, MeshSettingsError},

@@ -11,6 +11,7 @@ use std::{
     io,
     net::{TcpListener, TcpStream},
     thread,
+    time::Duration,
 };
 
 use callosum_host::{
@@ -19,7 +20,8 @@ use callosum_host::{
 };
 use tokio::sync::mpsc;
 
-use super::run::PAUSE;
+/// Pause of a port that cannot accept connections now, as when there are no more file descriptors.
+pub(super) const PAUSE: Duration = Duration::from_millis(100);
 
 /// Most accepted connections that wait to be served; others wait in the system's queue.
 const MOST_WAITING: usize = 64;

@@ -13,28 +13,17 @@ use std::{
 use callosum_host::{Disk, LockError};
 use callosum_mesh::{
     MeshError, Undecided,
-    event::{Draft, Event},
+    event::Event,
     journal::{Cursor, Durability, JournalError, Rest},
 };
-use tokio::sync::oneshot;
 
-use super::broker::Hub;
+use super::broker::{Answer, Hub, Post};
 
 /// Longest wait for the lock of the log.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The pause between two tries at it.
 const PAUSE: Duration = Duration::from_millis(1);
-
-/// Sender for the result of a post.
-type Answer = oneshot::Sender<Result<Vec<Event>, Arc<Undecided>>>;
-
-/// Events to append together, with the sender for their result.
-pub(super) struct Post {
-    pub(super) drafts: Vec<Draft>,
-    pub(super) durability: Durability,
-    pub(super) done: Answer,
-}
 
 /// Result of a try to append.
 enum Tried {

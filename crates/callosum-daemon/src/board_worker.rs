@@ -27,7 +27,7 @@ use callosum_mesh::{
 };
 use tokio::sync::{Notify, oneshot};
 
-use super::{bridge_watcher::BridgeWatcher, run::ServeError};
+use super::{bridge_watcher::BridgeWatcher, serve_error::ServeError};
 use callosum_config::{MatrixFile, ReloadOutcome};
 
 /// Interval of looks at the files of the bridge.

@@ -22,14 +22,13 @@ use callosum_mesh::{
 use tokio::sync::{Notify, Semaphore, SemaphorePermit, oneshot};
 
 use super::{
-    append_queue::Post,
     board_worker::{BoardWorker, Busy},
+    counts::Counts,
     encoded_event::EncodedEvent,
     event_cache::Recent,
     fsync_worker::Syncer,
-    metrics::Counts,
-    run::ServeError,
     send_queue::SendQueue,
+    serve_error::ServeError,
 };
 
 /// Interval of looks at the log while there are subscribers.
@@ -61,6 +60,16 @@ pub(super) enum Unpublished {
     Busy,
     /// An event that changes the board was to be ephemeral: its index in the list.
     Ephemeral(usize),
+}
+
+/// Sender for the result of a post.
+pub(super) type Answer = oneshot::Sender<Result<Vec<Event>, Arc<Undecided>>>;
+
+/// Events to append together, with the sender for their result.
+pub(super) struct Post {
+    pub(super) drafts: Vec<Draft>,
+    pub(super) durability: Durability,
+    pub(super) done: Answer,
 }
 
 /// Log and its subscribers.

@@ -13,7 +13,7 @@ use tokio::{
 use super::{
     ServerState,
     connection_limit::Connection,
-    models,
+    post_infer,
     response::Reply,
     routes::{self, Door, Link},
 };
@@ -51,7 +51,7 @@ pub(super) async fn serve<S>(
         }
         // Before this returns: a connection whose end was read with the request is over before anything else of it is done.
         // A model is different: no one is served by a reply that no one waits for.
-        let is_inference = request.uri().path() == models::INFER;
+        let is_inference = request.uri().path() == post_infer::INFER;
         let answer = if request.method() == Method::POST && !is_inference {
             Answer::Begun(begun(&house, door, request, link))
         } else {

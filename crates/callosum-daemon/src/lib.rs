@@ -3,7 +3,8 @@
 //! Start with [`serve`], which runs until it is canceled. [`Instance`] is the daemon of this
 //! machine's home, and the way to find it. `broker` appends to the log (`append_queue`) and delivers to
 //! all subscribers. `board_worker` maintains the board and the bridge file. `routes` dispatches requests
-//! by port and path; `websocket`, `event_stream`, `get_events`, `post_events` and `models` answer them.
+//! by port and path; `websocket`, `event_stream`, `get_events`, `post_events` and `post_infer` answer
+//! them.
 //!
 //! One thread and a runtime on it: it writes the log and delivers to subscribers. Other threads do
 //! what would delay it: one waits for the disk (`fsync_worker`), one decides what changes the board
@@ -28,6 +29,7 @@ mod broker;
 mod client;
 mod connection;
 mod connection_limit;
+mod counts;
 mod discord;
 mod encoded_event;
 mod event_cache;
@@ -39,12 +41,14 @@ mod metrics;
 mod models;
 mod origin_check;
 mod post_events;
+mod post_infer;
 mod rate;
 mod request;
 mod response;
 mod routes;
 mod run;
 mod send_queue;
+mod serve_error;
 mod sink;
 mod state;
 mod subscription;
@@ -57,6 +61,7 @@ pub use self::{
     client::{Listening, ServerMessage, hand_in},
     instance::{Instance, Serving, Unserved, ask, is_held, may_be_there, noted_pid, running},
     models::{Infer, InferError, InferReply, InferRequest, ModelServing},
-    run::{ServeError, Setting, serve},
+    run::{Setting, serve},
+    serve_error::ServeError,
     sink::SinkStatus,
 };

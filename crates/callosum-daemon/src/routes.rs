@@ -6,7 +6,7 @@ use hyper::{Method, Request, Response, StatusCode, body::Incoming, header};
 use tokio::sync::Notify;
 
 use super::{
-    ServerState, event_stream, get_events, models, origin_check, post_events,
+    ServerState, event_stream, get_events, origin_check, post_events, post_infer,
     rate::Meter,
     response::{self, Reply},
     websocket,
@@ -64,8 +64,8 @@ pub(super) async fn answer(
         "/events" if is_one_of(&[Door::Events]) => &["GET", "POST"],
         "/events/stream" if is_one_of(&[Door::Events]) => &["GET"],
         "/metrics" if is_one_of(&[Door::Metrics]) => &["GET"],
-        models::INFER if house.models.is_some() && is_one_of(&[Door::Events]) => &["POST"],
-        models::LIST if house.models.is_some() && is_one_of(&[Door::Events]) => &["GET"],
+        post_infer::INFER if house.models.is_some() && is_one_of(&[Door::Events]) => &["POST"],
+        post_infer::LIST if house.models.is_some() && is_one_of(&[Door::Events]) => &["GET"],
         "/health" => &["GET"],
         "/status" if door == Door::Socket => &["GET"],
         "/stop" if door == Door::Socket => &["POST"],
@@ -90,8 +90,8 @@ pub(super) async fn answer(
     }
     if let Some(served) = &house.models {
         match path {
-            models::INFER => return models::answer(&house, served, request).await,
-            models::LIST => return models::list(&house, served, request.headers()),
+            post_infer::INFER => return post_infer::answer(&house, served, request).await,
+            post_infer::LIST => return post_infer::list(&house, served, request.headers()),
             _ => {}
         }
     }

@@ -10,11 +10,8 @@ use std::{
     time::Duration,
 };
 
-use callosum_host::{Clock, Disk, DiskError, Ids, machine, peer::Peer, process::Cancel};
-use callosum_mesh::{
-    MeshError,
-    journal::{Journal, JournalError},
-};
+use callosum_host::{Clock, Disk, Ids, machine, peer::Peer, process::Cancel};
+use callosum_mesh::journal::Journal;
 use tokio::{
     net::{TcpStream, UnixListener, unix::pipe},
     sync::watch,
@@ -23,7 +20,7 @@ use tokio::{
 
 use super::{
     Addresses, Instance, ListenTarget, ServerState, Serving, Unserved,
-    acceptor::Acceptor,
+    acceptor::{Acceptor, PAUSE},
     board_worker::{BoardWorker, Warn},
     broker::Hub,
     connection,
@@ -32,6 +29,7 @@ use super::{
     models::{ModelServing, Models},
     rate::Rates,
     routes::Door,
+    serve_error::ServeError,
     sink::Sink,
     state::{GuardMetrics, Listeners, LongAnswers, LongBodies},
 };
@@ -44,9 +42,6 @@ const MOST_CONNECTIONS: usize = 256;
 
 /// Interval of looks at the daemon's own files.
 const OWN_LOOK: Duration = Duration::from_millis(100);
-
-/// Pause of a port that cannot accept connections now, as when there are no more file descriptors.
-pub(super) const PAUSE: Duration = Duration::from_millis(100);
 
 /// Inputs of the daemon.
 pub struct Setting {
@@ -76,37 +71,6 @@ pub struct Setting {
     pub warn: Warn,
     /// Asked when it is to end.
     pub cancel: Cancel,
-}
-
-/// Reason for which it does not serve.
-#[derive(Debug, thiserror::Error)]
-pub enum ServeError {
-    /// The log cannot be opened.
-    #[error("cannot open the event log")]
-    Journal(#[from] JournalError),
-    /// The board that follows from it cannot be.
-    #[error("cannot open the board of tasks and messages")]
-    Mesh(#[from] MeshError),
-    /// Files next to the log cannot be written.
-    #[error(transparent)]
-    Disk(#[from] DiskError),
-    /// The socket cannot be made.
-    #[error("cannot listen at `{}`", path.display())]
-    Socket {
-        /// Path of the socket.
-        path: PathBuf,
-        /// Reason.
-        source: io::Error,
-    },
-    /// Nothing of what was to be served can be.
-    #[error("nothing can be served: {}", .0.iter().map(|one| format!("{} at {}: {}", one.what, one.address, one.reason)).collect::<Vec<_>>().join("; "))]
-    Nothing(Vec<Unserved>),
-    /// The system gives no thread.
-    #[error("cannot start a thread")]
-    Thread(#[source] io::Error),
-    /// The runtime cannot be made.
-    #[error("cannot wait for connections")]
-    Runtime(#[source] io::Error),
 }
 
 /// Serves until it is asked to end. Tells where by `ready`, once everything answers.

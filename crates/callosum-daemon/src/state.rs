@@ -15,13 +15,8 @@ use tokio::{
 };
 
 use super::{
-    broker::Hub,
-    instance::Serving,
-    metrics::{self, Gauges},
-    models::Models,
-    rate::Rates,
-    request::LONGEST_BODY,
-    sink::Sink,
+    broker::Hub, counts::Gauges, instance::Serving, metrics, models::Models, rate::Rates,
+    request::LONGEST_BODY, sink::Sink,
 };
 use callosum_metrics::{Family, text};
 

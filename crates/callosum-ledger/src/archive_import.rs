@@ -12,8 +12,10 @@ use jiff::civil::Date;
 use serde_json::{Value, json};
 
 use crate::{
+    archive_files,
     archive_name::ArchiveName,
     chain::HASHLOG,
+    derived_files::mode_like,
     entry::Entry,
     hashlog::{self, HashlogLine},
     journal::Archived,
@@ -22,7 +24,7 @@ use crate::{
     open_ledger::{is_corrupt, read_archive},
     paths::LedgerPaths,
     position::Position,
-    quarantine, rotation,
+    quarantine,
     task_id::TaskId,
 };
 use callosum_json::Checksum;
@@ -64,7 +66,7 @@ impl Adopted {
         let mut adopted = Self::default();
         let mut ids = Position::start();
         ids.day = Some(today);
-        for name in rotation::names(disk, &paths.history)? {
+        for name in archive_files::names(disk, &paths.history)? {
             let read = match read_archive(disk, paths, &name) {
                 Err(error) if is_corrupt(&error) => None,
                 read => read?,
@@ -116,7 +118,7 @@ pub(crate) fn restore_hashlog(
     let Some(lines) = lines_of(disk, paths, archived)? else {
         return Ok(None);
     };
-    let mode = rotation::mode_like(disk, &paths.archive(&archived.archive))?;
+    let mode = mode_like(disk, &paths.archive(&archived.archive))?;
     if let Some(found) = disk.read_if_there(&path)? {
         quarantine::keep(disk, paths, &path, &found)?;
     }

@@ -12,18 +12,17 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    archive_files,
     archive_name::ArchiveName,
     cleanup,
-    derived_files::{copy, each_piece, hash_of},
+    create_error::CreateError,
+    derived_files::{copy, each_piece, hash_of, mode_like},
     error_code::ErrorCode,
     group_commit::Writer,
     import_source::ImportSource,
-    init::CreateError,
-    ledger::Ledger,
     locks::ExclusiveLedger,
+    open_error::OpenError,
     paths::LedgerPaths,
-    reconcile::OpenError,
-    rotation,
 };
 use callosum_json::{Checksum, Hashing};
 
@@ -106,75 +105,76 @@ impl From<callosum_host::DiskError> for BackupError {
     }
 }
 
-impl Ledger {
-    /// Copies the active ledger and its hashlog into the folder of backups.
-    ///
-    /// Holds the ledger's lock only while it records their sizes; appends during the copy are not
-    /// waited for. Costs the reading and writing of the ledger, and reading it back.
-    pub fn back_up(disk: &Disk, paths: &LedgerPaths, clock: &Clock) -> Result<Backup, BackupError> {
-        let is_begun = |path| disk.exists(path).map_err(OpenError::from);
-        if !is_begun(&paths.ledger)? && !is_begun(&paths.audit)? {
-            return Err(BackupError::Open(OpenError::NotCreated {
-                root: paths.root.clone(),
-            }));
-        }
-        drop(cleanup::sweep_all(disk, paths));
-        let held = ExclusiveLedger::acquire(disk, paths).map_err(OpenError::from)?;
-        let audit = held.lock_audit().map_err(OpenError::from)?;
-        let mut writer = Writer::default();
-        writer.bring_in_line(disk, paths, clock, &held, 0)?;
-        let Some((position, view)) = writer.positions() else {
-            return Err(BackupError::Open(OpenError::NotCreated {
-                root: paths.root.clone(),
-            }));
-        };
-        let ledger = disk.open(&paths.ledger, OpenHow::READ)?;
-        let hashlog = disk.open(&paths.hashlog, OpenHow::READ)?;
-        let archives = position
-            .archives
-            .iter()
-            .map(|archived| archived.archive)
-            .collect();
-        let mode = rotation::mode_like(disk, &paths.ledger)?;
-        drop(audit);
-        drop(held);
-
-        // The bytes before the end never change, regardless of what is appended.
-        let tail = view.begun.tail.as_bytes();
-        let mut hashing = Hashing::default();
-        each_piece(&ledger, view.ledger_end, |piece| {
-            hashing.push(piece);
-            Ok(())
-        })?;
-        hashing.push(tail);
-        let note = Note {
-            backup: FORMAT,
-            taken: clock.now(),
-            bytes: view.ledger_len(),
-            entries: view.entries,
-            sha256: hashing.end(),
-            hashlog: view.hashlog_head,
-            record: position.seq,
-            journal: position.head,
-            archives,
-        };
-        disk.create_dir_all(&paths.backups)?;
-        let path = take_name(disk, paths, &note, mode)?;
-        let mut copied = disk.new_file(&path.with_extension("hashlog"), mode)?;
-        copy(&hashlog, view.hashlog_end, &mut copied)?;
-        copied.create()?;
-        let mut copied = disk.new_file(&path, mode)?;
-        copy(&ledger, view.ledger_end, &mut copied)?;
-        copied.push(tail)?;
-        copied.create()?;
-        let read = open(disk, &path)?;
-        Ok(Backup {
-            path,
-            entries: read.taken.len() as u64,
-            bytes: note.bytes,
-            sha256: note.sha256,
-        })
+/// Copies the active ledger and its hashlog into the folder of backups; see [`Ledger::back_up`].
+///
+/// [`Ledger::back_up`]: crate::Ledger::back_up
+pub(crate) fn back_up(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    clock: &Clock,
+) -> Result<Backup, BackupError> {
+    let is_begun = |path| disk.exists(path).map_err(OpenError::from);
+    if !is_begun(&paths.ledger)? && !is_begun(&paths.audit)? {
+        return Err(BackupError::Open(OpenError::NotCreated {
+            root: paths.root.clone(),
+        }));
     }
+    drop(cleanup::sweep_all(disk, paths));
+    let held = ExclusiveLedger::acquire(disk, paths).map_err(OpenError::from)?;
+    let audit = held.lock_audit().map_err(OpenError::from)?;
+    let mut writer = Writer::default();
+    writer.bring_in_line(disk, paths, clock, &held, 0)?;
+    let Some((position, view)) = writer.positions() else {
+        return Err(BackupError::Open(OpenError::NotCreated {
+            root: paths.root.clone(),
+        }));
+    };
+    let ledger = disk.open(&paths.ledger, OpenHow::READ)?;
+    let hashlog = disk.open(&paths.hashlog, OpenHow::READ)?;
+    let archives = position
+        .archives
+        .iter()
+        .map(|archived| archived.archive)
+        .collect();
+    let mode = mode_like(disk, &paths.ledger)?;
+    drop(audit);
+    drop(held);
+
+    // The bytes before the end never change, regardless of what is appended.
+    let tail = view.begun.tail.as_bytes();
+    let mut hashing = Hashing::default();
+    each_piece(&ledger, view.ledger_end, |piece| {
+        hashing.push(piece);
+        Ok(())
+    })?;
+    hashing.push(tail);
+    let note = Note {
+        backup: FORMAT,
+        taken: clock.now(),
+        bytes: view.ledger_len(),
+        entries: view.entries,
+        sha256: hashing.end(),
+        hashlog: view.hashlog_head,
+        record: position.seq,
+        journal: position.head,
+        archives,
+    };
+    disk.create_dir_all(&paths.backups)?;
+    let path = take_name(disk, paths, &note, mode)?;
+    let mut copied = disk.new_file(&path.with_extension("hashlog"), mode)?;
+    copy(&hashlog, view.hashlog_end, &mut copied)?;
+    copied.create()?;
+    let mut copied = disk.new_file(&path, mode)?;
+    copy(&ledger, view.ledger_end, &mut copied)?;
+    copied.push(tail)?;
+    copied.create()?;
+    let read = open(disk, &path)?;
+    Ok(Backup {
+        path,
+        entries: read.taken.len() as u64,
+        bytes: note.bytes,
+        sha256: note.sha256,
+    })
 }
 
 /// Writes the note under the first name that is free; where the ledger of it goes.
@@ -186,7 +186,7 @@ fn take_name(
 ) -> Result<PathBuf, BackupError> {
     let mut text = serde_json::to_vec_pretty(note).expect("numbers and strings are printed");
     text.push(b'\n');
-    let mut name = ArchiveName::next(note.taken, &rotation::names(disk, &paths.backups)?);
+    let mut name = ArchiveName::next(note.taken, &archive_files::names(disk, &paths.backups)?);
     loop {
         let path = paths.backups.join(name.ledger());
         // Another process may be taking the same name: whose note is there has it.

@@ -13,33 +13,28 @@ use callosum_host::{Disk, DiskError, DiskFile, FileLock, OpenHow, disk::NewFile}
 use crate::{
     duplicate_archive::{self, ArchiveCopies},
     journal::Archived,
-    ledger::Ledger,
     open_ledger::compress,
     paths::LedgerPaths,
     reader::{ReadError, recorded_archives},
-    reconcile::Repair,
+    repair::Repair,
 };
 
-impl Ledger {
-    /// Compresses the archives that the journal lists and that are still plain, and returns their
-    /// number.
-    ///
-    /// Holds no lock that another process waits for. Does nothing if another process is
-    /// compressing. Reads each back and compares it before it removes the plain one: costs
-    /// compressing and inflating each, seconds for one of 250 MB.
-    pub fn compress_archives(disk: &Disk, paths: &LedgerPaths) -> Result<usize, ReadError> {
-        let Some(_lock) = FileLock::try_acquire(disk, &lock_of(paths))? else {
-            // The process that holds the lock compresses these as well.
-            return Ok(0);
-        };
-        let mut count = 0;
-        for archived in recorded_archives(disk, paths)? {
-            if compress_one(disk, paths, &archived)? {
-                count += 1;
-            }
+/// Compresses the archives that the journal lists and that are still plain; see
+/// [`Ledger::compress_archives`].
+///
+/// [`Ledger::compress_archives`]: crate::Ledger::compress_archives
+pub(crate) fn compress_archives(disk: &Disk, paths: &LedgerPaths) -> Result<usize, ReadError> {
+    let Some(_lock) = FileLock::try_acquire(disk, &lock_of(paths))? else {
+        // The process that holds the lock compresses these as well.
+        return Ok(0);
+    };
+    let mut count = 0;
+    for archived in recorded_archives(disk, paths)? {
+        if compress_one(disk, paths, &archived)? {
+            count += 1;
         }
-        Ok(count)
     }
+    Ok(count)
 }
 
 /// Removes the leftovers of a process that was killed between two steps of compressing: the archive

@@ -10,6 +10,7 @@ use std::path::Path;
 use callosum_host::{Disk, DiskError, DiskFile, OpenHow};
 
 use crate::{
+    archive_files,
     archive_import::lines_over,
     archive_name::ArchiveName,
     hashlog::ReadRange as _,
@@ -17,8 +18,7 @@ use crate::{
     open_ledger::{OpenLedger, is_corrupt},
     paths::LedgerPaths,
     quarantine,
-    reconcile::{Repair, RepairKind},
-    rotation,
+    repair::{Repair, RepairKind},
 };
 
 /// Number of bytes compared at once.
@@ -43,8 +43,8 @@ pub(crate) fn are_there(
     paths: &LedgerPaths,
     name: &ArchiveName,
 ) -> Result<bool, DiskError> {
-    Ok(rotation::is_file(disk, &paths.archive(name))?
-        && rotation::is_file(disk, &paths.compressed_archive(name))?)
+    Ok(archive_files::is_file(disk, &paths.archive(name))?
+        && archive_files::is_file(disk, &paths.compressed_archive(name))?)
 }
 
 /// Compares an archive's two files; `None` if only one exists, or none.

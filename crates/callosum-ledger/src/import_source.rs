@@ -9,17 +9,17 @@ use callosum_host::DiskFile;
 use serde::Deserialize;
 
 use crate::{
+    create_error::CreateError,
     entry::{Entry, EntryError, checksum_at_head, is_sealed, seal},
     event::{AuditEvent, Event},
-    init::CreateError,
     journal::EntryRef,
     ledger_file::{
         LedgerFile, LedgerFileError, LedgerVersion, NotToWrite, OWN_TAIL, begun_like, own_entry,
         own_head_len, refuse_to_write,
     },
     lines::Lines,
+    open_error::OpenError,
     position::Begun,
-    reconcile::OpenError,
     task_id::TaskId,
 };
 use callosum_json::{Checksum, canonical::DuplicateKeys};

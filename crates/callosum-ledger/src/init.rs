@@ -7,19 +7,19 @@ use jiff::Timestamp;
 
 use crate::{
     archive_import::{Adopted, restore_hashlog},
-    derived_files::{NewViews, copy},
-    entry::EntryError,
+    create_error::CreateError,
+    derived_files::{NewViews, copy, mode_like},
     event::{AuditEvent, Event},
     group_commit::Writer,
     import_source::ImportSource,
     journal::{Batch, JOURNAL_FORMAT, day_of, walk_alone},
-    ledger::Ledger,
-    ledger_file::{LedgerFileError, LedgerVersion, begun_new},
+    ledger_file::{LedgerVersion, begun_new},
     locks::ExclusiveLedger,
+    open_error::OpenError,
     paths::LedgerPaths,
     position::{Begun, Position, View},
-    reconcile::{OpenError, cut_torn, put},
-    rotation,
+    reconcile::put,
+    repair::cut_torn,
     task_id::TaskId,
 };
 use callosum_json::Checksum;
@@ -47,86 +47,39 @@ pub struct Adoption {
     pub passed_over: Vec<PathBuf>,
 }
 
-/// Error of creating a ledger.
-#[derive(Debug, thiserror::Error)]
-pub enum CreateError {
-    /// A ledger is there and cannot be opened, or a file or lock failed.
-    #[error(transparent)]
-    Open(#[from] OpenError),
-    /// The file that is there is not a ledger.
-    #[error("cannot import `{}`", path.display())]
-    NotALedger {
-        /// The file.
-        path: PathBuf,
-        /// Cause of the failure.
-        source: LedgerFileError,
-    },
-    /// An entry in it violates the schema, or its checksum is wrong.
-    #[error("cannot import `{}`: entry {number}", path.display())]
-    BadEntry {
-        /// The file.
-        path: PathBuf,
-        /// The entry's number in it, from 1.
-        number: usize,
-        /// Cause of the failure.
-        source: EntryError,
-    },
-    /// Two entries in it are of one task.
-    #[error("cannot import `{}`: entry {number} is for a task that already has one", path.display())]
-    Duplicate {
-        /// The file.
-        path: PathBuf,
-        /// The second entry's number in it, from 1.
-        number: usize,
-    },
-}
-
-impl From<DiskError> for CreateError {
-    fn from(error: DiskError) -> Self {
-        Self::Open(error.into())
-    }
-}
-
-impl Ledger {
-    /// Creates the missing parts of a project's ledger, and returns what it did.
-    ///
-    /// Nothing existing is overwritten, and a second run does nothing. A ledger of another program,
-    /// without a journal, is taken over if every checksum in it is right: each entry becomes a
-    /// record of the journal and the original file is set aside.
-    ///
-    /// Fails, with everything left as it was but for empty folders, if an existing file is not a
-    /// ledger, or is newer than this program.
-    pub fn create(
-        disk: &Disk,
-        paths: &LedgerPaths,
-        clock: &Clock,
-    ) -> Result<Creation, CreateError> {
-        let mut creation = Creation::default();
-        let parent = paths.ledger.parent().unwrap_or(&paths.root);
-        disk.create_dir_all(parent)?;
-        for folder in [&paths.history, &paths.audit, &paths.locks] {
-            if disk.create_dir_all(folder)? {
-                creation.created.push(folder.clone());
-            }
+/// Creates the missing parts of a project's ledger, under its locks; see [`Ledger::create`].
+///
+/// [`Ledger::create`]: crate::Ledger::create
+pub(crate) fn create(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    clock: &Clock,
+) -> Result<Creation, CreateError> {
+    let mut creation = Creation::default();
+    let parent = paths.ledger.parent().unwrap_or(&paths.root);
+    disk.create_dir_all(parent)?;
+    for folder in [&paths.history, &paths.audit, &paths.locks] {
+        if disk.create_dir_all(folder)? {
+            creation.created.push(folder.clone());
         }
-        let held = ExclusiveLedger::acquire(disk, paths).map_err(OpenError::from)?;
-        let _audit = held.lock_audit().map_err(OpenError::from)?;
-        let missing = [&paths.ledger, &paths.hashlog]
-            .into_iter()
-            .map(|path| Ok((!disk.exists(path)?).then(|| path.clone())))
-            .collect::<Result<Vec<_>, DiskError>>()?;
-        let mut writer = Writer::default();
-        match writer.bring_in_line(disk, paths, clock, &held, 0) {
-            Ok(_) => {}
-            Err(OpenError::NotCreated { .. }) => {
-                creation.adopted = begin(disk, paths, clock)?;
-                writer.bring_in_line(disk, paths, clock, &held, 0)?;
-            }
-            Err(error) => return Err(error.into()),
-        }
-        creation.created.extend(missing.into_iter().flatten());
-        Ok(creation)
     }
+    let held = ExclusiveLedger::acquire(disk, paths).map_err(OpenError::from)?;
+    let _audit = held.lock_audit().map_err(OpenError::from)?;
+    let missing = [&paths.ledger, &paths.hashlog]
+        .into_iter()
+        .map(|path| Ok((!disk.exists(path)?).then(|| path.clone())))
+        .collect::<Result<Vec<_>, DiskError>>()?;
+    let mut writer = Writer::default();
+    match writer.bring_in_line(disk, paths, clock, &held, 0) {
+        Ok(_) => {}
+        Err(OpenError::NotCreated { .. }) => {
+            creation.adopted = begin(disk, paths, clock)?;
+            writer.bring_in_line(disk, paths, clock, &held, 0)?;
+        }
+        Err(error) => return Err(error.into()),
+    }
+    creation.created.extend(missing.into_iter().flatten());
+    Ok(creation)
 }
 
 /// Begins the journal with a ledger: an empty one, or the one that is there.
@@ -241,8 +194,8 @@ impl Beginning {
         }
         batch.push(&created, now, None);
         let modes = (
-            rotation::mode_like(disk, &paths.ledger)?,
-            rotation::mode_like(disk, &paths.hashlog)?,
+            mode_like(disk, &paths.ledger)?,
+            mode_like(disk, &paths.hashlog)?,
         );
         let places = (&*paths.ledger, &*paths.hashlog);
         let view = View::after(begun, start.hashlog);

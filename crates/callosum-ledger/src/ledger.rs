@@ -12,21 +12,26 @@ use std::{
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
 };
 
-use callosum_host::{Clock, Disk, DiskError, Ids, LockError, disk::Operation};
+use callosum_host::{Clock, Disk, Ids};
 
 use crate::{
-    audit_buffer, cleanup, compression,
-    entry::{Entry, EntryError, NewEntry},
-    error_code::ErrorCode,
+    audit_buffer,
+    backup::{self, Backup, BackupError},
+    cleanup, compression,
+    create_error::CreateError,
+    entry::{Entry, NewEntry},
     event::{AuditEvent, Spawn},
     group_commit::{Done, Request, Writer, Written},
+    init::{self, Creation},
     locks::{self, ExclusiveLedger},
+    open_error::OpenError,
     paths::LedgerPaths,
     reader::ReadError,
-    reconcile::{OpenError, Repair},
-    recovery::repair_event,
+    recovery::{self, RecoverError, RecoverFrom, RecoverOptions, Recovered},
+    repair::{Repair, repair_event},
     rotation::Rotated,
     task_id::TaskId,
+    write_error::WriteError,
 };
 
 /// A project's ledger, open for writing.
@@ -70,90 +75,6 @@ struct Queue {
     repairs: Vec<Repair>,
     rotations: Vec<Rotated>,
     not_rotated: Option<WriteError>,
-}
-
-/// Error of a write.
-#[derive(Clone, Debug, thiserror::Error)]
-pub enum WriteError {
-    /// Another process held the ledger's lock for too long.
-    #[error(transparent)]
-    Lock(Arc<LockError>),
-    /// The audit journal could not be written.
-    #[error(transparent)]
-    Journal(Arc<DiskError>),
-    /// A file next to the journal could not be written on the way to a new ledger.
-    #[error(transparent)]
-    Disk(Arc<DiskError>),
-    /// The entries that are there could not be read.
-    #[error(transparent)]
-    Read(Arc<ReadError>),
-    /// The ledger could not be brought in line with the journal.
-    #[error(transparent)]
-    Open(Arc<OpenError>),
-    /// A sync failed before, so the state of the disk is unknown: open the ledger again.
-    #[error("writing stopped because a sync failed: {0}")]
-    Halted(Arc<DiskError>),
-    /// The thread that wrote it panicked; it may or may not be in the ledger.
-    #[error("writing was interrupted by a bug in Callosum")]
-    Interrupted,
-    /// Linked tasks that the ledger does not have.
-    #[error("the ledger does not contain these linked tasks: {}", list(ids))]
-    UnknownLinks {
-        /// Their ids.
-        ids: Vec<TaskId>,
-    },
-    /// The task has an entry already.
-    #[error("task `{task_id}` already has an entry")]
-    Taken {
-        /// The task.
-        task_id: TaskId,
-    },
-    /// The entry has no canonical form.
-    #[error(transparent)]
-    Entry(Arc<EntryError>),
-}
-
-fn list(ids: &[TaskId]) -> String {
-    let quoted: Vec<_> = ids.iter().map(|id| format!("`{id}`")).collect();
-    quoted.join(", ")
-}
-
-impl WriteError {
-    /// Returns the seed's code for it, if there is one.
-    ///
-    /// A journal that may not be written, or whose file cannot be opened, is E008; a failed write
-    /// or sync of it, and a full disk, is E005.
-    pub fn code(&self) -> Option<ErrorCode> {
-        match self {
-            Self::Lock(error) => Some(match **error {
-                LockError::Timeout { .. } => ErrorCode::LockTimeout,
-                LockError::Disk(_) => ErrorCode::DiskFailure,
-            }),
-            Self::Journal(error) if is_unwritable(error) => Some(ErrorCode::AuditFailure),
-            Self::Journal(_) | Self::Disk(_) | Self::Halted(_) => Some(ErrorCode::DiskFailure),
-            Self::Read(error) => error.code(),
-            Self::Open(error) => error.code(),
-            Self::Interrupted | Self::UnknownLinks { .. } | Self::Taken { .. } | Self::Entry(_) => {
-                None
-            }
-        }
-    }
-
-    /// Whether the handle no longer writes, so that a retry on it is useless: a sync of the journal
-    /// failed.
-    pub fn has_halted(&self) -> bool {
-        match self {
-            Self::Halted(_) => true,
-            Self::Journal(error) => error.operation == Operation::Sync,
-            _ => false,
-        }
-    }
-}
-
-/// Whether the journal cannot be written at all, rather than not this time.
-pub(crate) fn is_unwritable(error: &DiskError) -> bool {
-    let may_not = error.is_denied() || error.is_read_only();
-    may_not || (error.operation == Operation::Open && !error.is_full())
 }
 
 impl Ledger {
@@ -376,10 +297,66 @@ impl Ledger {
                 &self.disk,
                 &self.paths,
                 &self.ids,
-                self.options,
+                self.options.rotate_at,
                 &group.requests,
             );
         group.end(written)
+    }
+}
+
+/// Operations on the files of a project, for which no ledger is open.
+impl Ledger {
+    /// Creates the missing parts of a project's ledger, and returns what it did.
+    ///
+    /// Nothing existing is overwritten, and a second run does nothing. A ledger of another program,
+    /// without a journal, is taken over if every checksum in it is right: each entry becomes a
+    /// record of the journal and the original file is set aside.
+    ///
+    /// Fails, with everything left as it was but for empty folders, if an existing file is not a
+    /// ledger, or is newer than this program.
+    pub fn create(
+        disk: &Disk,
+        paths: &LedgerPaths,
+        clock: &Clock,
+    ) -> Result<Creation, CreateError> {
+        init::create(disk, paths, clock)
+    }
+
+    /// Copies the active ledger and its hashlog into the folder of backups.
+    ///
+    /// Holds the ledger's lock only while it records their sizes; appends during the copy are not
+    /// waited for. Costs the reading and writing of the ledger, and reading it back.
+    pub fn back_up(disk: &Disk, paths: &LedgerPaths, clock: &Clock) -> Result<Backup, BackupError> {
+        backup::back_up(disk, paths, clock)
+    }
+
+    /// Recovers a project's ledger, and returns what was done.
+    ///
+    /// Costs the reading of the whole journal, and writing the new entries into it. Everything is
+    /// read and written before the ledger's lock is taken, which is held while the files get their
+    /// names. If other processes write in between, it is done again, the third time with the lock
+    /// held throughout. After a crash in the middle, running it again completes it.
+    ///
+    /// Fails, with everything left as it was, if the source does not verify, and if something would
+    /// be lost that the options do not allow.
+    pub fn recover(
+        disk: &Disk,
+        paths: &LedgerPaths,
+        clock: &Clock,
+        from: RecoverFrom<'_>,
+        options: RecoverOptions,
+    ) -> Result<Recovered, RecoverError> {
+        recovery::recover(disk, paths, clock, from, options)
+    }
+
+    /// Compresses the archives that the journal lists and that are still plain, and returns their
+    /// number.
+    ///
+    /// Holds no lock that another process waits for. Does nothing if another process is
+    /// compressing. Reads each back and compares it before it removes the plain one: costs
+    /// compressing and inflating each, seconds for one of 250 MB.
+    pub fn compress_archives(disk: &Disk, paths: &LedgerPaths) -> Result<usize, ReadError> {
+        compression::compress_archives(disk, paths)
     }
 }
 

@@ -14,9 +14,9 @@
 #![forbid(unsafe_code)]
 
 pub mod answers;
+mod archive_files;
 mod archive_import;
 mod archive_name;
-mod archives;
 mod audit;
 mod audit_buffer;
 mod audit_search;
@@ -26,6 +26,7 @@ pub mod checkpoint;
 mod cleanup;
 mod clock_skew;
 mod compression;
+mod create_error;
 mod derived_files;
 mod duplicate_archive;
 mod entry;
@@ -42,6 +43,7 @@ mod ledger_file;
 mod lines;
 pub mod locks;
 pub mod merkle;
+mod open_error;
 mod open_files;
 mod open_ledger;
 mod paths;
@@ -52,6 +54,7 @@ mod quarantine;
 mod reader;
 mod reconcile;
 mod recovery;
+mod repair;
 mod replay;
 mod rotation;
 pub mod signed_note;
@@ -59,6 +62,7 @@ mod task_id;
 mod try_append;
 pub mod verify;
 mod watermark;
+mod write_error;
 
 pub use crate::{
     answers::Answers,
@@ -67,24 +71,27 @@ pub use crate::{
     audit_search::{SearchPlace, Searched},
     backup::{Backup, BackupError},
     clock_skew::{DayAhead, day_ahead},
+    create_error::CreateError,
     entry::{Entry, EntryError, NewEntry},
     error_code::{ErrorCode, UnknownErrorCode},
     event::{AuditEvent, AuditRecord, Event, Spawn, UnknownEvent},
-    init::{Adoption, CreateError, Creation},
+    init::{Adoption, Creation},
     journal::JournalError,
-    ledger::{Ledger, LedgerOptions, WriteError},
+    ledger::{Ledger, LedgerOptions},
     ledger_file::{LedgerFileError, LedgerVersion},
+    open_error::OpenError,
     paths::LedgerPaths,
     point_in_time::{Past, PastError, past},
     reader::{
         EntryLocation, ExecutorStats, GoneArchive, LedgerState, LocatedEntry, Query, ReadError,
         Reader, StateStats, Stats,
     },
-    reconcile::{OpenError, Repair, RepairKind},
     recovery::{RecoverError, RecoverFrom, RecoverOptions, Recovered},
+    repair::{Repair, RepairKind},
     replay::{Difference, Replay, ReplayError, replay},
     rotation::Rotated,
     task_id::{InvalidTaskId, TaskId},
     try_append::{Journal, Noticed, notice, waiting},
     verify::{Verification, verify, verify_within},
+    write_error::WriteError,
 };

@@ -10,9 +10,9 @@ use crate::{
     error_code::ErrorCode,
     inventory::FileInventory,
     journal::{Begins, EntryRef, Record, RecordPlace, ScanVisitor, Until, path_of_day, walk_days},
+    open_error::OpenError,
     paths::LedgerPaths,
     position::{Position, View},
-    reconcile::OpenError,
 };
 
 /// The ledger as it stood at a time. Its entries stay in the journal until they are asked for.

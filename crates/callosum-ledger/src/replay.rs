@@ -15,10 +15,10 @@ use crate::{
         Begins, EntryRef, IgnoreEntries, JournalError, RecordPlace, ScanVisitor, Until,
         day_of_path, walk_days,
     },
+    open_error::OpenError,
     open_ledger::OpenLedger,
     paths::LedgerPaths,
     position::{Position, View},
-    reconcile::OpenError,
 };
 
 /// Result of a replay.

@@ -9,23 +9,25 @@
 
 use std::path::{Path, PathBuf};
 
-use callosum_host::{Disk, DiskError, OpenHow, disk::EntryKind};
+use callosum_host::{Disk, DiskError, OpenHow};
 use jiff::Timestamp;
 
 use crate::{
+    archive_files::{in_the_way, is_file, is_kept, names},
     archive_name::ArchiveName,
     chain::HASHLOG,
+    derived_files::{Expected, mode_like},
     entry::checksum_at_head,
     event::{AuditEvent, Event},
     hashlog::{self, HashlogLine},
     journal::{Archived, Batch, JOURNAL_FORMAT, Passed},
     ledger_file::LedgerVersion,
     lines::last_line,
+    open_error::OpenError,
     open_files::OpenFiles,
     open_ledger::compressed_path,
     paths::LedgerPaths,
     position::{Position, View},
-    reconcile::{Expected, OpenError},
 };
 
 /// A ledger that was archived.
@@ -300,55 +302,6 @@ pub(crate) fn finish(
     Ok(Some(did))
 }
 
-/// Whether an archived ledger is in its place, compressed or not.
-pub(crate) fn is_kept(
-    disk: &Disk,
-    paths: &LedgerPaths,
-    name: &ArchiveName,
-) -> Result<bool, DiskError> {
-    Ok(is_file(disk, &paths.archive(name))? || is_file(disk, &paths.compressed_archive(name))?)
-}
-
-/// Returns the path for reading an archived ledger: the compressed one if the plain one is gone.
-pub(crate) fn place_of(
-    disk: &Disk,
-    paths: &LedgerPaths,
-    name: &ArchiveName,
-) -> Result<PathBuf, DiskError> {
-    let (plain, compressed) = (paths.archive(name), paths.compressed_archive(name));
-    let is_compressed = !disk.exists(&plain)? && disk.exists(&compressed)?;
-    Ok(if is_compressed { compressed } else { plain })
-}
-
-/// Returns the path of an archive or its hashlog at which there is something other than a file.
-pub(crate) fn in_the_way(
-    disk: &Disk,
-    paths: &LedgerPaths,
-    name: &ArchiveName,
-) -> Result<Option<PathBuf>, DiskError> {
-    for path in [paths.archive(name), paths.archived_hashlog(name)] {
-        if disk.exists(&path)? && !is_file(disk, &path)? {
-            return Ok(Some(path));
-        }
-    }
-    Ok(None)
-}
-
-/// Whether a file, and nothing else, is at the path.
-pub(crate) fn is_file(disk: &Disk, path: &Path) -> Result<bool, DiskError> {
-    let stat = disk.stat(path)?;
-    Ok(stat.is_some_and(|stat| stat.kind == EntryKind::File))
-}
-
-/// Whether an archive and its hashlog are there.
-pub(crate) fn is_whole(
-    disk: &Disk,
-    paths: &LedgerPaths,
-    name: &ArchiveName,
-) -> Result<bool, DiskError> {
-    Ok(is_kept(disk, paths, name)? && is_file(disk, &paths.archived_hashlog(name))?)
-}
-
 /// Computes the contents of an archived ledger and its hashlog.
 pub(crate) fn files_of(passed: &Passed<'_>) -> (Vec<u8>, Vec<u8>) {
     let expected = Expected::after(passed.begun, passed.entries);
@@ -360,31 +313,6 @@ pub(crate) fn files_of(passed: &Passed<'_>) -> (Vec<u8>, Vec<u8>) {
     ]
     .concat();
     (ledger, expected.hashlog)
-}
-
-/// Permissions for a file that holds what this one holds.
-pub(crate) fn mode_like(disk: &Disk, path: &Path) -> Result<u32, DiskError> {
-    let mode = match disk.open_if_there(path, OpenHow::READ)? {
-        Some(file) => file.mode()?,
-        None => None,
-    };
-    Ok(mode.unwrap_or(0o644))
-}
-
-/// The names of the archives in a folder, the earliest first, compressed ones as if they were not.
-pub(crate) fn names(disk: &Disk, history: &Path) -> Result<Vec<ArchiveName>, DiskError> {
-    let mut names: Vec<ArchiveName> = disk
-        .list_dir(history)?
-        .into_iter()
-        .filter(|entry| entry.kind == EntryKind::File)
-        .filter_map(|entry| {
-            let name = entry.name.to_str()?;
-            name.strip_suffix(".gz").unwrap_or(name).parse().ok()
-        })
-        .collect();
-    names.sort_unstable();
-    names.dedup();
-    Ok(names)
 }
 
 /// Returns the last line of a hashlog, if it is the archived one's.

@@ -31,6 +31,11 @@ pub struct AgentName(String);
 pub const US: &str = "callosum";
 
 impl AgentName {
+    /// Returns the author of what the mesh does by itself.
+    pub(crate) fn us() -> Self {
+        Self(US.to_owned())
+    }
+
     /// Parses the name of an author. Rejects `callosum`, which only the program itself uses.
     pub fn of_speaker(text: &str) -> Result<Self, AgentNameError> {
         let name: Self = text.parse()?;

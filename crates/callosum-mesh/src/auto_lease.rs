@@ -7,10 +7,11 @@ use crate::{
     agent::AgentName,
     author::Author,
     board::{Command, LEASE, Lease, Session},
-    digest::quoted,
     journal::Durability,
-    mesh::{Mesh, MeshError, us},
-    sessions::ended,
+    mesh::Mesh,
+    mesh_error::MeshError,
+    quotation::quoted,
+    session_end::ended,
     transaction::Transaction,
 };
 
@@ -139,7 +140,7 @@ impl Transaction<'_, '_> {
             reply_to: None,
             ttl_seconds: Some(LEASE.as_secs().unsigned_abs()),
         };
-        match self.give(order, &Author::of(us()), None) {
+        match self.give(order, &Author::of(AgentName::us()), None) {
             // The holder is not an agent of this machine, so no message can reach it.
             Ok(_) | Err(MeshError::Refused(_)) => Ok(()),
             Err(error) => Err(error),

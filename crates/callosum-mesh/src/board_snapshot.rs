@@ -5,15 +5,13 @@
 //! synced once for each file of the log, as of a moment after the file before. The log drops no
 //! file unless that snapshot covers all of it ([`journal`](crate::journal)).
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use callosum_host::{Disk, DiskError};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     board::Board,
-    journal::LogEnd,
-    mesh::Mesh,
     quarantine::{displace, is_folder},
 };
 
@@ -76,30 +74,60 @@ struct Seq {
     seq: u64,
 }
 
-impl Mesh {
-    /// Goes on from what is remembered, if it can be used; else from what was kept.
-    pub(crate) fn recall(&mut self) {
+/// Both snapshots of a board, in the folder of its log.
+#[derive(Debug)]
+pub(crate) struct BoardSnapshots {
+    disk: Disk,
+    folder: PathBuf,
+    /// Id of the log.
+    origin: String,
+    /// Last event of the board in the first. `None` if that file is from a newer version, which
+    /// alone may write it.
+    remembered: Option<u64>,
+    /// Last event of the board in the second.
+    kept: u64,
+}
+
+impl BoardSnapshots {
+    /// Names the snapshots of a log. Reads nothing.
+    pub(crate) fn new(disk: &Disk, folder: &Path, origin: &str) -> Self {
+        Self {
+            disk: disk.clone(),
+            folder: folder.to_owned(),
+            origin: origin.to_owned(),
+            remembered: Some(0),
+            kept: 0,
+        }
+    }
+
+    /// Last event of the board in the first; 0 if there is none, or it is from a newer version.
+    pub(crate) fn remembered(&self) -> u64 {
+        self.remembered.unwrap_or(0)
+    }
+
+    /// Returns the board of the first snapshot if it is usable, else that of the second, else an
+    /// empty one.
+    pub(crate) fn recall(&mut self) -> Board {
         let Some((format, known)) = self.read(BOARD) else {
-            self.recall_kept();
-            return;
+            return self.recall_kept();
         };
         if format > FORMAT {
             self.remembered = None;
         }
         let Some(Remembered { board, kept, .. }) = known else {
-            self.recall_kept();
-            return;
+            return self.recall_kept();
         };
         self.remembered = Some(board.seq);
         self.kept = kept;
-        self.board = board;
+        board
     }
 
-    fn recall_kept(&mut self) {
-        if let Some(board) = self.kept_board() {
-            self.kept = board.seq;
-            self.board = board;
-        }
+    fn recall_kept(&mut self) -> Board {
+        let Some(board) = self.kept_board() else {
+            return Board::default();
+        };
+        self.kept = board.seq;
+        board
     }
 
     /// Returns the durable snapshot, if it is usable.
@@ -108,45 +136,45 @@ impl Mesh {
         Some(known?.board)
     }
 
-    /// The format of a file, and what it remembers of this log where that can be used.
+    /// Returns the format of a file, and its contents if they are usable and of this log.
     fn read(&self, name: &str) -> Option<(u32, Option<Remembered<Board>>)> {
         // Derived: a snapshot that cannot be read is built from the log again.
         let bytes = self.disk.read_if_there(&self.folder.join(name)).ok()??;
         let Version { format } = serde_json::from_slice(&bytes).ok()?;
         let known = serde_json::from_slice::<Remembered<Board>>(&bytes).ok();
         let known = known.filter(|_| (OLDEST..=FORMAT).contains(&format));
-        Some((
-            format,
-            known.filter(|known| known.origin == self.journal.origin()),
-        ))
+        Some((format, known.filter(|known| known.origin == self.origin)))
     }
 
-    fn document(&self) -> Vec<u8> {
+    fn document(&self, board: &Board) -> Vec<u8> {
         let remembered = Remembered {
             format: FORMAT,
-            origin: self.journal.origin().to_owned(),
+            origin: self.origin.clone(),
             kept: self.kept,
-            board: &self.board,
+            board,
         };
         serde_json::to_vec(&remembered).unwrap_or_default()
     }
 
-    /// Writes the durable snapshot, once for each file that the log has begun. If that fails, as
-    /// for a reader without write access or on a full disk, the log drops nothing until it
-    /// succeeds.
-    pub(crate) fn keep(&mut self, tip: &LogEnd) {
-        let first = tip.first().unwrap_or(1);
-        if self.kept + 1 >= first || self.board.seq + 1 < first || self.remembered.is_none() {
+    /// Writes the durable snapshot, once for each file that the log has begun. `first` is the first
+    /// event of the log's last file. If that fails, as for a reader without write access or on a
+    /// full disk, the log drops nothing until it succeeds.
+    pub(crate) fn keep(&mut self, board: &Board, first: u64) {
+        if self.kept + 1 >= first || board.seq + 1 < first || self.remembered.is_none() {
             return;
         }
         // Another process may have done it.
-        let there = reach(&self.disk, &self.folder, self.journal.origin());
+        let there = reach(&self.disk, &self.folder, &self.origin);
         let there = there.ok().flatten().unwrap_or(0);
         if there + 1 < first {
             let path = self.folder.join(KEPT);
             let known = self.kept;
-            self.kept = self.board.seq;
-            if self.disk.replace(&path, &self.document(), MODE).is_err() {
+            self.kept = board.seq;
+            if self
+                .disk
+                .replace(&path, &self.document(board), MODE)
+                .is_err()
+            {
                 self.kept = known;
             }
         } else {
@@ -154,16 +182,16 @@ impl Mesh {
         }
     }
 
-    /// Derived: where it cannot be written, as by who may only read or on a full disk, more of the log is read the next
-    /// time.
-    pub(crate) fn remember(&mut self) {
+    /// Writes the first snapshot if enough events came since. If it cannot be written, as by a
+    /// reader without write access or on a full disk, more of the log is read the next time.
+    pub(crate) fn remember(&mut self, board: &Board) {
         let is_due = self
             .remembered
-            .is_some_and(|seq| self.board.seq < seq || self.board.seq - seq >= REMEMBER_AFTER);
+            .is_some_and(|seq| board.seq < seq || board.seq - seq >= REMEMBER_AFTER);
         if !is_due {
             return;
         }
-        let bytes = self.document();
+        let bytes = self.document(board);
         let path = self.folder.join(BOARD);
         let mut done = self.disk.replace_unsynced(&path, &bytes, MODE);
         if done.is_err() && is_folder(&self.disk, &path).unwrap_or(false) {
@@ -171,7 +199,7 @@ impl Mesh {
                 .and_then(|_| self.disk.replace_unsynced(&path, &bytes, MODE));
         }
         if done.is_ok() {
-            self.remembered = Some(self.board.seq);
+            self.remembered = Some(board.seq);
         }
     }
 }

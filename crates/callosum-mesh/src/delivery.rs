@@ -7,6 +7,7 @@ use std::{
     path::PathBuf,
 };
 
+use callosum_host::DiskError;
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -14,16 +15,19 @@ use crate::{
     agent::AgentName,
     author::Author,
     board::{Board, Command, Message, Receipt, Status},
-    digest::{Digest, DigestContext, Known, Note, Source, digest, elsewhere, ready_at},
+    digest::{Digest, DigestContext, Known, Note, Source, digest, ready_at},
     event::Event,
     journal::Cursor,
-    mesh::{Mesh, MeshError},
-    notifications::{News, NewsFile, NewsItem, asked_of, asks_own_agent},
+    mesh::Mesh,
+    mesh_error::MeshError,
+    notifications::{NEWS, News, NewsFile, NewsItem, asked_of, asks_own_agent},
+    project_folder::elsewhere,
+    quarantine::{is_lost_link, is_no_folder},
     route::Matrix,
 };
 
 /// The folder with a file for each agent.
-pub(crate) const CURSORS: &str = "told";
+const CURSORS: &str = "told";
 
 /// Most tokens that are delivered between two calls of tools.
 const BETWEEN_CALLS: u64 = 300;
@@ -330,6 +334,19 @@ impl Mesh {
             at,
             after: parts.filter_map(|rev| rev.parse().ok()).collect(),
         })
+    }
+
+    /// Returns paths that should be folders with delivery cursors, and are neither a folder nor a
+    /// link to one. Changes nothing.
+    pub fn no_folders(&self) -> Result<Vec<PathBuf>, DiskError> {
+        let mut found = Vec::new();
+        for name in [NEWS, CURSORS] {
+            let path = self.folder().join(name);
+            if is_no_folder(self.disk(), &path)? || is_lost_link(self.disk(), &path)? {
+                found.push(path);
+            }
+        }
+        Ok(found)
     }
 
     fn cursor_file(&self, voice: &Author) -> PathBuf {

@@ -3,7 +3,6 @@
 use std::{
     collections::{BTreeSet, HashSet},
     fmt::Write as _,
-    path::Path,
 };
 
 use callosum_citation::tokens;
@@ -13,11 +12,10 @@ use crate::{
     agent::AgentName,
     author::{is_own, name_for},
     board::{Board, Message, Receipt, Status, Task},
+    project_folder::{elsewhere, is_near},
+    quotation::{MOST_QUOTED, one_line, quoted},
     route::Matrix,
 };
-
-/// Most characters of a foreign text.
-const MOST_QUOTED: usize = 240;
 
 /// Hint for an agent whose commands a sandbox may stop.
 const BY_TOOLS: &str = "If a sandbox stops these commands, use the tools `task`, `message`, \
@@ -422,23 +420,6 @@ pub(crate) fn ready_at(board: &Board, task: &Task) -> u64 {
     needs.fold(task.rev, u64::max)
 }
 
-/// Whether something that was left in one folder is about the project of another: one of them is in the other, or either is not known.
-pub(crate) fn is_near(here: Option<&str>, there: Option<&str>) -> bool {
-    let (Some(here), Some(there)) = (here.map(Path::new), there.map(Path::new)) else {
-        return true;
-    };
-    here.starts_with(there) || there.starts_with(here)
-}
-
-/// Returns the place of a text, for an agent that works here. Empty if the text is from the same
-/// project, or from an unknown one.
-pub(crate) fn elsewhere(here: Option<&str>, there: Option<&str>) -> String {
-    match there {
-        Some(folder) if !is_near(here, there) => format!(" in {}", quoted(folder)),
-        _ => String::new(),
-    }
-}
-
 /// Returns a hint to the rest of a message that is too long to be quoted.
 fn rest_of(content: &str) -> &'static str {
     if one_line(&mask(content).text).chars().count() > MOST_QUOTED {
@@ -485,20 +466,4 @@ fn is_for(task: &Task, agent: &AgentName, session: Option<&str>) -> bool {
     let by = (&task.created_by, task.created_in.as_deref());
     let is_own = task.assigned_to.is_none() && is_own((agent, session), by);
     task.status == Status::Pending && is_meant && !is_own
-}
-
-/// Foreign words, on one line, in quotes that they cannot end, and without the beginning of a tag.
-pub fn quoted(text: &str) -> String {
-    let line = one_line(&mask(text).text).replace('"', "'");
-    let mut shown: String = line.chars().take(MOST_QUOTED).collect();
-    if shown.len() < line.len() {
-        shown.push('…');
-    }
-    format!("\"{shown}\"")
-}
-
-/// A text on one line in which nothing begins a tag.
-pub(crate) fn one_line(text: &str) -> String {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    untagged(&words.join(" "))
 }

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use callosum_citation::tokens;
 use callosum_redact::{secrets::mask, terminal_escape::untagged};
 
-use crate::digest::one_line;
+use crate::quotation::one_line;
 
 /// Most characters of a reason.
 const LONGEST_REASON: usize = 160;

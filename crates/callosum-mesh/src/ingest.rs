@@ -13,7 +13,7 @@ use crate::{
     board::{Board, Command, Effect},
     event::{Draft, Event, Faults, InvalidEvent},
     journal::{Journal, Key, reused},
-    mesh::{Decided, MeshError, Undecided},
+    mesh_error::{Decided, MeshError, Undecided},
     topic::Topic,
     transaction::Transaction,
 };

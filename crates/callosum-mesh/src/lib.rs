@@ -14,6 +14,7 @@ pub mod agent;
 mod author;
 mod auto_lease;
 pub mod board;
+mod board_replay;
 mod board_snapshot;
 pub mod bridge;
 pub mod classify;
@@ -26,12 +27,16 @@ mod ingest;
 pub mod journal;
 mod leased_path;
 mod mesh;
+mod mesh_error;
 pub mod mesh_store;
 mod notifications;
 pub mod output_file;
 pub mod presence;
+mod project_folder;
 mod quarantine;
+mod quotation;
 pub mod route;
+mod session_end;
 mod sessions;
 pub mod throttle;
 mod timestamp;
@@ -41,8 +46,9 @@ mod transaction;
 pub use crate::{
     author::Author,
     auto_lease::warning,
-    digest::quoted,
     ingest::is_about_board,
     leased_path::leased_path,
-    mesh::{Decided, Mesh, MeshError, Undecided},
+    mesh::Mesh,
+    mesh_error::{Decided, MeshError, Undecided},
+    quotation::quoted,
 };

@@ -5,48 +5,41 @@ use std::{
     time::Duration,
 };
 
-use callosum_host::{Clock, Disk, DiskError, Ids, LockError, OpenHow};
+use callosum_host::{Clock, Disk, Ids, OpenHow};
 use jiff::Timestamp;
 
 use crate::{
-    agent::{AgentName, US},
+    agent::AgentName,
     author::Author,
-    board::{Board, BoardError, Command, Effect, NewTask, Task},
-    delivery::CURSORS,
-    event::{Draft, Event, Faults},
+    board::{Board, Command, Effect, NewTask, Task},
+    board_replay::{CatchUp, catch_up},
+    board_snapshot::BoardSnapshots,
+    event::{Draft, Event},
     ingest::is_about_board,
-    journal::{Cursor, Durability, Journal, JournalError, LogEnd, Notice, Reader, Retention},
-    notifications::NEWS,
+    journal::{Cursor, Durability, Journal, JournalError, LogEnd, Retention},
+    mesh_error::{Decided, MeshError, Undecided, is_unwritable},
     presence::{Presence, PresenceSource},
-    quarantine::{is_lost_link, is_no_folder},
     route::Matrix,
-    sessions::ended,
+    session_end::ended,
     transaction::Transaction,
 };
-
-/// Events that are read at once.
-const BATCH: usize = 1024;
 
 /// The log of a machine and the board that follows from it.
 #[derive(Debug)]
 pub struct Mesh {
-    pub(crate) disk: Disk,
-    pub(crate) folder: PathBuf,
+    disk: Disk,
+    folder: PathBuf,
     machine: String,
-    pub(crate) journal: Journal,
-    pub(crate) board: Board,
+    journal: Journal,
+    board: Board,
     matrix: Matrix,
     /// Shows which agents can work.
     presence: PresenceSource,
     /// The end of the log when the board was last brought up to it.
     tip: Option<LogEnd>,
-    /// Last event of the board in the snapshot file. `None` if the file is from a newer version,
-    /// which alone may write it.
-    pub(crate) remembered: Option<u64>,
-    /// The last event of the board that is kept for when the log has dropped it.
-    pub(crate) kept: u64,
+    snapshots: BoardSnapshots,
     /// Events that no board knows, and that the log has dropped.
-    pub(crate) lost: u64,
+    lost: u64,
 }
 
 impl Mesh {
@@ -60,21 +53,20 @@ impl Mesh {
         machine: &str,
     ) -> Result<Self, MeshError> {
         let journal = Journal::open(disk, clock, ids, folder, machine)?;
-        let mut mesh = Self {
+        let mut snapshots = BoardSnapshots::new(disk, folder, journal.origin());
+        let board = snapshots.recall();
+        Ok(Self {
             disk: disk.clone(),
             folder: folder.to_owned(),
             machine: machine.to_owned(),
             journal,
-            board: Board::default(),
+            board,
             matrix: Matrix::default(),
             presence: PresenceSource::default(),
             tip: None,
-            remembered: Some(0),
-            kept: 0,
+            snapshots,
             lost: 0,
-        };
-        mesh.recall();
-        Ok(mesh)
+        })
     }
 
     /// The same with a matrix that says which agent does which kind of task.
@@ -130,7 +122,7 @@ impl Mesh {
 
     /// The last event that the remembered board knows; 0 where none is remembered, or one of another form.
     pub fn remembered(&self) -> u64 {
-        self.remembered.unwrap_or(0)
+        self.snapshots.remembered()
     }
 
     /// So many events the board was made without, since the log has dropped them and nothing remembers what they changed.
@@ -162,9 +154,9 @@ impl Mesh {
         self.tip = None;
         let caught = caught?;
         self.lost += caught.lost;
-        self.keep(&tip);
+        self.snapshots.keep(&self.board, tip.first().unwrap_or(1));
         self.tip = Some(tip);
-        self.remember();
+        self.snapshots.remember(&self.board);
         Ok(&self.board)
     }
 
@@ -249,10 +241,10 @@ impl Mesh {
 
     /// Brings the board to the end of the log, by what was kept where what was remembered is of another log, as after a loss of power that
     /// took the end of this one, or as of an event that the log has dropped.
-    fn caught_up_or_kept(&self, board: &mut Board) -> Result<Caught, MeshError> {
+    fn caught_up_or_kept(&self, board: &mut Board) -> Result<CatchUp, MeshError> {
         let caught = self.caught_up(board)?;
         if (caught.is_rebuilt || caught.lost > 0)
-            && let Some(mut kept) = self.kept_board()
+            && let Some(mut kept) = self.snapshots.kept_board()
         {
             let again = self.caught_up(&mut kept)?;
             if !again.is_rebuilt && again.lost <= caught.lost {
@@ -264,30 +256,17 @@ impl Mesh {
     }
 
     /// Brings a board up to the log.
-    fn caught_up(&self, board: &mut Board) -> Result<Caught, MeshError> {
+    fn caught_up(&self, board: &mut Board) -> Result<CatchUp, MeshError> {
         let mut reader = self.journal.read_after(&Cursor {
             origin: Some(self.journal.origin().to_owned()),
             seq: board.seq,
         });
-        catch_up(board, &mut reader)
+        Ok(catch_up(board, &mut reader)?)
     }
 
     /// Whether the log is still the one that was opened: someone may have removed its folder.
     pub fn is_in_place(&self) -> Result<bool, MeshError> {
         Ok(self.journal.is_own()?)
-    }
-
-    /// Returns paths that should be folders with delivery cursors, and are neither a folder nor a
-    /// link to one. Changes nothing.
-    pub fn no_folders(&self) -> Result<Vec<PathBuf>, DiskError> {
-        let mut found = Vec::new();
-        for name in [NEWS, CURSORS] {
-            let path = self.folder.join(name);
-            if is_no_folder(&self.disk, &path)? || is_lost_link(&self.disk, &path)? {
-                found.push(path);
-            }
-        }
-        Ok(found)
     }
 
     /// The last event that the board knows, without a look at what was appended since.
@@ -359,45 +338,12 @@ impl Mesh {
         let now = orders.turn.now();
         orders.end_sessions(self.machine.as_str())?;
         for deed in due(orders.board, &self.matrix, &self.presence, now) {
-            orders.append(&deed, &Author::of(us()), None)?;
+            orders.append(&deed, &Author::of(AgentName::us()), None)?;
         }
         let done = act(&mut orders);
         orders.turn.end(durability)?;
-        self.remember();
+        self.snapshots.remember(&self.board);
         done
-    }
-}
-
-/// Problems of bringing a board up to the log.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Caught {
-    /// So many events are kept no longer that it would have needed.
-    lost: u64,
-    /// Whether it was built from scratch, since the log ends before it, or is another.
-    is_rebuilt: bool,
-}
-
-/// Applies what a reader has left to the board.
-pub(crate) fn catch_up(board: &mut Board, reader: &mut Reader) -> Result<Caught, MeshError> {
-    let mut caught = Caught::default();
-    loop {
-        let batch = reader.next_batch(BATCH)?;
-        for notice in &batch.notices {
-            match notice {
-                Notice::Reset { .. } => {
-                    *board = Board::default();
-                    caught.is_rebuilt = true;
-                }
-                Notice::Dropped { count } => caught.lost += count,
-                Notice::Damaged { .. } => {}
-            }
-        }
-        if batch.events.is_empty() {
-            return Ok(caught);
-        }
-        for event in &batch.events {
-            board.apply(event);
-        }
     }
 }
 
@@ -418,86 +364,4 @@ fn due(board: &Board, matrix: &Matrix, presence: &PresenceSource, now: Timestamp
     }
     deeds.extend(board.expired(now));
     deeds
-}
-
-/// Returns the author of what the mesh does by itself.
-pub(crate) fn us() -> AgentName {
-    US.parse().expect("it is a name")
-}
-
-/// Result for a list of events: each as it is in the log, or `None` if it changed nothing.
-pub type Decided = Result<Vec<Option<Event>>, Undecided>;
-
-/// Reason for which a list of events was rejected.
-#[derive(Debug, thiserror::Error)]
-#[error("no event of the list was accepted: event {at} failed")]
-pub struct Undecided {
-    /// Index of the event that failed, counted from 0.
-    pub at: usize,
-    /// Reason.
-    #[source]
-    pub error: MeshError,
-}
-
-impl MeshError {
-    /// Whether who asked may only read, as in a sandbox.
-    pub fn is_unwritable(&self) -> bool {
-        self.disk_error().is_some_and(is_unwritable)
-    }
-
-    /// Whether the disk is full: what is there can be read, and the log may have room where other files have none.
-    pub fn is_full(&self) -> bool {
-        self.disk_error().is_some_and(DiskError::is_full)
-    }
-
-    /// Whether others appended for as long as it was waited: what is there can be read.
-    pub fn is_busy(&self) -> bool {
-        matches!(
-            self,
-            Self::Journal(JournalError::Lock(LockError::Timeout { .. }))
-        )
-    }
-
-    /// The path that the failure is about, if it is about one.
-    pub fn path(&self) -> Option<&Path> {
-        match self {
-            Self::Journal(
-                JournalError::NoOrigin { path }
-                | JournalError::LostOrigin { path }
-                | JournalError::Replaced { path },
-            ) => Some(path),
-            _ => self.disk_error().map(|error| error.path.as_path()),
-        }
-    }
-
-    fn disk_error(&self) -> Option<&DiskError> {
-        match self {
-            Self::Disk(error)
-            | Self::Journal(
-                JournalError::Disk(error) | JournalError::Lock(LockError::Disk(error)),
-            ) => Some(error),
-            _ => None,
-        }
-    }
-}
-
-fn is_unwritable(error: &DiskError) -> bool {
-    error.is_read_only() || error.is_denied()
-}
-
-/// Error of the mesh.
-#[derive(Debug, thiserror::Error)]
-pub enum MeshError {
-    /// The log cannot be read or appended to.
-    #[error(transparent)]
-    Journal(#[from] JournalError),
-    /// A file cannot be read or written.
-    #[error(transparent)]
-    Disk(#[from] DiskError),
-    /// It may not be.
-    #[error(transparent)]
-    Refused(#[from] BoardError),
-    /// The event is not as it must be.
-    #[error(transparent)]
-    Faults(#[from] Faults),
 }

@@ -15,10 +15,12 @@ use crate::{
     addressee::Addressee,
     author::Author,
     board::{Board, Status, Task},
-    digest::{Note, author_of, blocked, elsewhere, output_of, ready_at},
+    digest::{Note, author_of, blocked, output_of, ready_at},
     event::Event,
     journal::Cursor,
-    mesh::{Mesh, MeshError},
+    mesh::Mesh,
+    mesh_error::MeshError,
+    project_folder::elsewhere,
 };
 
 /// The folder with a file for each agent and each of its sessions.

@@ -16,10 +16,12 @@ use callosum_redact::secrets::mask;
 use sha2::{Digest as _, Sha256};
 
 use crate::{
+    agent::AgentName,
     author::Author,
     board::{Effect, OutputOutcome, OutputReceipt, Task},
     leased_path::leased_path,
-    mesh::{Mesh, MeshError, us},
+    mesh::Mesh,
+    mesh_error::MeshError,
 };
 
 /// Permission bits of an output file.
@@ -267,7 +269,7 @@ impl Mesh {
         if self.board()?.due_outputs().next().is_none() {
             return Ok(0);
         }
-        let disk = self.disk.clone();
+        let disk = self.disk().clone();
         self.in_turn(|orders| {
             // Another process may have written them since the look at the board.
             let due: Vec<Task> = orders.board().due_outputs().take(MOST).cloned().collect();
@@ -276,7 +278,7 @@ impl Mesh {
                 let task = task.id.clone();
                 orders.append(
                     &Effect::OutputSettled { task, receipt },
-                    &Author::of(us()),
+                    &Author::of(AgentName::us()),
                     None,
                 )?;
             }
@@ -292,7 +294,7 @@ impl Mesh {
         is_forced: bool,
         folders: &dyn Fn(&Task) -> Vec<PathBuf>,
     ) -> Result<OutputReceipt, MeshError> {
-        let disk = self.disk.clone();
+        let disk = self.disk().clone();
         self.in_turn(|orders| {
             let task = orders.board().output_to_write(task, voice)?.clone();
             let receipt = deliver(&disk, &task, &folders(&task), is_forced);
@@ -300,7 +302,7 @@ impl Mesh {
                 task: task.id,
                 receipt: receipt.clone(),
             };
-            orders.append(&deed, &Author::of(us()), None)?;
+            orders.append(&deed, &Author::of(AgentName::us()), None)?;
             Ok(receipt)
         })
     }

@@ -1,15 +1,17 @@
 //! Sessions of agents: that they begin and end, and what they leave behind.
 
 use callosum_host::process::Identity;
-use serde_json::{Map, json};
+use serde_json::Map;
 
 use crate::{
     author::Author,
-    board::{BEGINS, Board, CLAIM, Claim, Command, ENDS, PROCESS, Process, Session, Status},
-    event::Draft,
+    board::{
+        BEGINS, CLAIM, Claim, Command, ENDS, PROCESS, Process, Session, Status, session_draft,
+    },
     journal::Durability,
-    mesh::{Mesh, MeshError, us},
-    transaction::Transaction,
+    mesh::Mesh,
+    mesh_error::MeshError,
+    session_end::ended,
 };
 
 impl Mesh {
@@ -108,43 +110,5 @@ impl Mesh {
             sessions().find(|known| known.process == process)
         });
         Ok(above.map(|session| session.session_id.clone()))
-    }
-}
-
-impl Transaction<'_, '_> {
-    /// Tells that a session has ended, and gives back what it left.
-    pub(crate) fn end_session(&mut self, session: &Session, reason: &str) -> Result<(), MeshError> {
-        let left = self.board().left_by(session);
-        let draft = Draft {
-            session_id: Some(session.session_id.clone()),
-            payload: [("reason".to_owned(), json!(reason))].into_iter().collect(),
-            ..session_draft(&Author::of(session.agent.clone()), ENDS)
-        };
-        self.append_event(draft)?;
-        for deed in left {
-            self.append(&deed, &Author::of(us()), None)?;
-        }
-        Ok(())
-    }
-}
-
-/// The sessions of this machine whose processes have ended.
-pub(crate) fn ended<'b>(board: &'b Board, machine: &'b str) -> impl Iterator<Item = &'b Session> {
-    let here = board
-        .sessions
-        .iter()
-        .filter(move |session| session.machine == machine);
-    here.filter(|session| {
-        let process = session.process.map(Identity::from);
-        process.is_some_and(|process| process.has_ended())
-    })
-}
-
-fn session_draft(voice: &Author, topic: &str) -> Draft {
-    Draft {
-        session_id: voice.session_id.clone(),
-        pane_id: voice.pane_id.clone(),
-        cwd: voice.cwd.clone(),
-        ..Draft::new(topic.parse().expect("it is a topic"), voice.agent.clone())
     }
 }

@@ -7,13 +7,13 @@ use serde_json::Value;
 
 use crate::{
     author::Author,
-    board::{Board, BoardError, Command, Effect, Lease, Session},
+    board::{Board, BoardError, Command, Effect, Lease},
+    board_replay::catch_up,
     event::{Draft, Event},
     journal::{Cursor, LogWriter},
     leased_path::with_leased_path,
-    mesh::{MeshError, catch_up},
+    mesh_error::MeshError,
     route::{CATEGORY, Matrix},
-    sessions::ended,
 };
 
 /// A turn in which orders are decided, each on the board that the last has left.
@@ -102,15 +102,6 @@ impl Transaction<'_, '_> {
             task.assigned_to = route.map(|route| route.primary.clone());
         }
         Ok(Command::Add(task))
-    }
-
-    /// Tells of the sessions whose processes have ended, and gives back what they left.
-    pub(crate) fn end_sessions(&mut self, machine: &str) -> Result<(), MeshError> {
-        let ended: Vec<Session> = ended(self.board, machine).cloned().collect();
-        for session in ended {
-            self.end_session(&session, "its process has ended")?;
-        }
-        Ok(())
     }
 
     pub(crate) fn append(

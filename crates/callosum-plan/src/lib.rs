@@ -13,7 +13,6 @@
 #![forbid(unsafe_code)]
 
 mod budget;
-mod call_bounds;
 mod call_site;
 mod capability;
 mod compile;

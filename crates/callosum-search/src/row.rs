@@ -1,7 +1,5 @@
 //! [`Row`]: a passage as the index has it, without its text.
 
-use super::search::SearchHit;
-
 /// Reads [`Row`]s; a condition may follow.
 pub(super) const ROWS: &str = "SELECT passage.id, collection, place, name, container, kind, first, last, source, public \
                     FROM passage JOIN source ON passage.source = source.id";
@@ -35,19 +33,5 @@ impl Row {
             source: row.get(8)?,
             public: row.get(9)?,
         })
-    }
-
-    pub(super) fn found(self, score: f64, text: String) -> SearchHit {
-        SearchHit {
-            collection: self.collection,
-            place: self.place,
-            name: self.name,
-            container: self.container,
-            kind: self.kind,
-            first: self.first,
-            last: self.last,
-            score,
-            text,
-        }
     }
 }

@@ -111,6 +111,22 @@ pub struct SearchHit {
     pub text: String,
 }
 
+impl SearchHit {
+    fn new(row: Row, score: f64, text: String) -> Self {
+        Self {
+            collection: row.collection,
+            place: row.place,
+            name: row.name,
+            container: row.container,
+            kind: row.kind,
+            first: row.first,
+            last: row.last,
+            score,
+            text,
+        }
+    }
+}
+
 impl Index {
     /// Searches for passages, the best first; equal ones in the order of their places.
     ///
@@ -157,7 +173,7 @@ impl Index {
                 // It went away since the index was brought in line.
                 continue;
             };
-            found.push(row.found(score, text));
+            found.push(SearchHit::new(row, score, text));
         }
         Ok(found)
     }

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use callosum_host::{Disk, DiskError, disk::EntryKind};
+use callosum_host::{Disk, DiskError};
 use callosum_session::Zones;
 
 use super::{
@@ -57,7 +57,7 @@ impl Roots {
             Err(error) if error.is_absent() => return Err(RootError::Missing { path: from }),
             Err(error) => return Err(error.into()),
         };
-        if !is_folder(disk, &from)? {
+        if !git::is_folder(disk, &from)? {
             return Err(RootError::NotAFolder { path: from });
         }
         let belief = Belief::new(disk, &from);
@@ -146,7 +146,7 @@ fn state_of(disk: &Disk, tree: &Path, toplevel: &Path) -> Result<PathBuf, DiskEr
     }
     let same = main.join(below);
     Ok(match disk.canonicalize(&same) {
-        Ok(real) if real == same && is_folder(disk, &same)? => same,
+        Ok(real) if real == same && git::is_folder(disk, &same)? => same,
         _ => main,
     })
 }
@@ -198,11 +198,6 @@ fn marked(belief: &Belief<'_>, from: &Path) -> Result<Option<PathBuf>, DiskError
         }
     }
     Ok(None)
-}
-
-pub(super) fn is_folder(disk: &Disk, path: &Path) -> Result<bool, DiskError> {
-    let found = disk.stat(path)?;
-    Ok(found.is_some_and(|found| found.kind == EntryKind::Folder))
 }
 
 /// Reason that there is no root.

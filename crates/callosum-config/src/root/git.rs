@@ -12,7 +12,7 @@ use std::{
 
 use callosum_host::{Disk, DiskError, OpenHow, disk::EntryKind};
 
-use super::{belief::Belief, find::is_folder};
+use super::belief::Belief;
 
 /// The longest of git's one-line files that is read, in bytes: a path and a little more.
 const LONGEST: usize = 8 * 1024;
@@ -117,4 +117,10 @@ fn path_in(disk: &Disk, file: &Path, before: &[u8]) -> Result<Option<PathBuf>, D
 /// The path with every link resolved; `None` where it leads nowhere.
 fn real(disk: &Disk, path: &Path) -> Option<PathBuf> {
     disk.canonicalize(path).ok()
+}
+
+/// Whether a folder, and no link to one, is at the path.
+pub(super) fn is_folder(disk: &Disk, path: &Path) -> Result<bool, DiskError> {
+    let found = disk.stat(path)?;
+    Ok(found.is_some_and(|found| found.kind == EntryKind::Folder))
 }

@@ -5,9 +5,10 @@ use std::{path::PathBuf, time::Duration};
 use callosum_host::{Disk, DiskError, FileLock, LockError, OpenHow};
 
 use super::{
+    checkpoint_error::CheckpointError,
     format::Checkpoint,
     hash_progress::{Edge, JournalWalk},
-    key_ring::{KeyError, new_key},
+    key_ring::new_key,
     store::{self, SignedBy},
     trust_store::{Begin, TrustStore, begin_of_journal, signer_among},
 };
@@ -61,47 +62,6 @@ impl Made {
         event.status = Some(status.to_owned());
         event
     }
-}
-
-/// Error of making a checkpoint.
-#[derive(Debug, thiserror::Error)]
-pub enum CheckpointError {
-    /// A file could not be read or written.
-    #[error(transparent)]
-    Disk(#[from] DiskError),
-    /// Another process kept the lock.
-    #[error(transparent)]
-    Lock(#[from] LockError),
-    /// There is no key to sign with.
-    #[error(transparent)]
-    Key(#[from] KeyError),
-    /// The journal has a record that is not one, or is not in its place.
-    #[error("record {seq} of the audit journal is not the expected one")]
-    Broken {
-        /// Its number.
-        seq: u64,
-    },
-    /// The journal does not begin with the records that were signed.
-    #[error("the audit journal differs from the checkpoint of its {size} records")]
-    Inconsistent {
-        /// The size of the last checkpoint.
-        size: u64,
-    },
-    /// The last checkpoint cannot be read, or is not signed by a key of this machine.
-    #[error("the last checkpoint in `{}` was not made on this machine", path.display())]
-    Foreign {
-        /// The file.
-        path: PathBuf,
-    },
-    /// The system gave no random bytes to make a key from.
-    #[error("the system provides no random bytes")]
-    NoRandomness {
-        /// Its reason.
-        source: std::io::Error,
-    },
-    /// There is no journal yet.
-    #[error("there is no audit journal to sign")]
-    Empty,
 }
 
 /// The journal as far as it is to be signed.

@@ -11,6 +11,7 @@
 //!
 //! The format: `docs/formats/checkpoint.md`; its purpose: `docs/design/tamper-evidence.md`.
 
+mod checkpoint_error;
 mod create;
 mod format;
 mod hash_progress;
@@ -21,16 +22,17 @@ mod store;
 mod tests;
 mod trust_store;
 
-pub(crate) use self::{
-    create::days_at_rest,
-    hash_progress::JournalWalk,
-    trust_store::{LastSigned, begin_of_journal, last_signed},
-};
 pub use self::{
-    create::{CheckpointError, Made},
+    checkpoint_error::CheckpointError,
+    create::Made,
     format::{Checkpoint, InvalidCheckpoint},
     key_ring::KeyError,
     machine_key::MachineKey,
     store::{KeptCheckpoints, SignedBy, StoredCheckpoint},
     trust_store::{Begin, TrustStore},
+};
+pub(crate) use self::{
+    create::days_at_rest,
+    hash_progress::JournalWalk,
+    trust_store::{LastSigned, begin_of_journal, last_signed},
 };

@@ -8,7 +8,7 @@ use std::{
 use callosum_host::{Disk, DiskError};
 
 use super::{
-    create::CheckpointError,
+    checkpoint_error::CheckpointError,
     format::Checkpoint,
     hash_progress::JournalWalk,
     key_ring::{KeyError, KeyRing},

@@ -2,16 +2,18 @@
 //!
 //! [`ComparedViews`] compares existing files with the journal; [`NewViews`] writes files from it.
 //! Both receive one entry after the other. [`difference`] compares two files, and [`Window`] is the
-//! part of a file that is in memory.
+//! part of a file that is in memory. [`Expected`] holds the bytes that a few entries add to both.
 
 mod compared;
 mod difference;
+mod expected;
 mod new;
 mod window;
 
 pub(crate) use self::{
     compared::ComparedViews,
     difference::{difference, is_beginning},
-    new::{NewViews, copy, each_piece, hash_of},
+    expected::Expected,
+    new::{NewViews, copy, each_piece, hash_of, mode_like},
     window::Window,
 };

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use callosum_host::{Disk, DiskError, disk::NewFile};
+use callosum_host::{Disk, DiskError, OpenHow, disk::NewFile};
 
 use crate::{hashlog::ReadRange, journal::EntryRef, position::View};
 use callosum_json::{Checksum, Hashing};
@@ -86,4 +86,13 @@ pub(crate) fn hash_of(file: &impl ReadRange, len: u64) -> Result<Checksum, DiskE
         Ok(())
     })?;
     Ok(hashing.end())
+}
+
+/// Returns the permissions for a file with the contents of this one.
+pub(crate) fn mode_like(disk: &Disk, path: &Path) -> Result<u32, DiskError> {
+    let mode = match disk.open_if_there(path, OpenHow::READ)? {
+        Some(file) => file.mode()?,
+        None => None,
+    };
+    Ok(mode.unwrap_or(0o644))
 }

@@ -10,11 +10,11 @@ use crate::{
     entry::Entry,
     event::{AuditEvent, Event, Spawn},
     journal::{Archived, Batch, StoredEntry, day_of},
-    ledger::WriteError,
     paths::LedgerPaths,
     reader::{ReadError, stored_among},
     reconcile::News,
     task_id::TaskId,
+    write_error::WriteError,
 };
 
 /// A process's memory of tasks between two groups.

@@ -6,10 +6,10 @@ use crate::{
     entry::Entry,
     error_code::ErrorCode,
     event::{AuditEvent, Event, Spawn},
-    ledger::WriteError,
-    reconcile::Repair,
+    repair::Repair,
     rotation::Rotated,
     task_id::TaskId,
+    write_error::WriteError,
 };
 
 /// Something that a thread wants written.

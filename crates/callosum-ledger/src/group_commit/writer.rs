@@ -13,19 +13,21 @@ use super::{
 use crate::{
     audit_buffer,
     clock_skew::skew_event,
+    derived_files::Expected,
     entry::Entry,
     event::{AuditEvent, Event},
-    journal::{Batch, StoredEntry},
-    ledger::{LedgerOptions, WriteError, is_unwritable},
+    journal::{Batch, StoredEntry, is_unwritable},
     locks::{ExclusiveLedger, ExclusiveTask, KeptLocks},
+    open_error::OpenError,
     open_files::OpenFiles,
     paths::LedgerPaths,
     position::{Position, View},
     reader::highest_of_day,
-    reconcile::{Aligned, Expected, News, OpenError, Repair, align},
-    recovery::repair_event,
+    reconcile::{Aligned, News, align},
+    repair::{Repair, repair_event},
     rotation::{self, RotateError},
     task_id::TaskId,
+    write_error::WriteError,
 };
 
 /// A process's memory between two groups.
@@ -163,14 +165,14 @@ impl Writer {
         self.files.close();
     }
 
-    /// Writes a group. An error is every request's; what one request alone did wrong is its own
-    /// outcome.
+    /// Writes a group, and archives the ledger before if it has `rotate_at` bytes or more. An error
+    /// is every request's; what one request alone did wrong is its own outcome.
     pub(crate) fn write(
         &mut self,
         disk: &Disk,
         paths: &LedgerPaths,
         ids: &Ids,
-        options: LedgerOptions,
+        rotate_at: u64,
         requests: &[Request],
     ) -> Result<Written, WriteError> {
         if let Some(reason) = &self.halted {
@@ -220,7 +222,7 @@ impl Writer {
             .iter()
             .any(|request| matches!(request, Request::Rotate { .. }));
         let (mut rotated, mut not_rotated) = (None, None);
-        if view.entries > 0 && (is_asked_to_rotate || view.ledger_len() >= options.rotate_at) {
+        if view.entries > 0 && (is_asked_to_rotate || view.ledger_len() >= rotate_at) {
             let from = position.clone();
             match rotation::rotate(disk, paths, &mut self.files, from, &view, now) {
                 Ok((after, archived)) => {

@@ -1,6 +1,9 @@
 //! Appending records to the journal: one write for a whole group of them, and one sync.
 
-use callosum_host::{Disk, DiskError, DiskFile, OpenHow, disk::NewFile};
+use callosum_host::{
+    Disk, DiskError, DiskFile, OpenHow,
+    disk::{NewFile, Operation},
+};
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
 
 use super::{day::path_of_day, record::Draft};
@@ -33,6 +36,12 @@ struct EndedDay {
 /// The day of a time, in UTC.
 pub(crate) fn day_of(timestamp: Timestamp) -> Date {
     timestamp.to_zoned(TimeZone::UTC).date()
+}
+
+/// Whether the journal cannot be written at all, rather than not this time.
+pub(crate) fn is_unwritable(error: &DiskError) -> bool {
+    let may_not = error.is_denied() || error.is_read_only();
+    may_not || (error.operation == Operation::Open && !error.is_full())
 }
 
 impl Batch {

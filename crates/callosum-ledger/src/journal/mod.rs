@@ -11,19 +11,23 @@
 //! The format in full: `docs/formats/audit-journal.md`.
 
 mod append;
+mod archived;
 mod day;
 mod record;
 mod scan;
+mod stored_entry;
 #[cfg(test)]
 mod tests;
 
 pub use self::scan::JournalError;
 pub(crate) use self::{
-    append::{Batch, day_of},
+    append::{Batch, day_of, is_unwritable},
+    archived::Archived,
     day::{DayFile, day_files, day_of_path, path_of_day},
-    record::{Archived, Begins, JOURNAL_FORMAT, Record, RecordFault},
+    record::{Begins, JOURNAL_FORMAT, Record, RecordFault},
     scan::{
-        EntryRef, Followed, IgnoreEntries, Passed, RecordPlace, ScanVisitor, StoredEntry, Torn,
-        Until, follow, follow_segments, stock_of_days, walk, walk_alone, walk_days,
+        Followed, IgnoreEntries, Passed, RecordPlace, ScanVisitor, Torn, Until, follow,
+        follow_segments, stock_of_days, walk, walk_alone, walk_days,
     },
+    stored_entry::{EntryRef, StoredEntry},
 };

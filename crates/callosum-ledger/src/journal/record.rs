@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, value::RawValue};
 
+use super::archived::Archived;
 use crate::{
     archive_name::ArchiveName,
     chain::{ChainFault, JOURNAL},
@@ -117,25 +118,6 @@ pub(crate) struct Begins {
     pub(crate) last_id: Option<TaskId>,
     /// Whether a recovery put it in the place of the one before it.
     pub(crate) is_recovery: bool,
-}
-
-/// The journal's statement about an archived ledger.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Archived {
-    /// The archive's file name.
-    pub(crate) archive: ArchiveName,
-    /// The size of its ledger file.
-    pub(crate) bytes: u64,
-    /// Number of its entries.
-    pub(crate) entries: u64,
-    /// The hash of the last line of its hashlog, and so of every entry in it.
-    pub(crate) hashlog: Checksum,
-    /// Hash that the first line of its hashlog follows. A record of a rotation lacks it: the ledger
-    /// was begun with it.
-    pub(crate) follows: Checksum,
-    /// Whether it was there before the journal, which then has none of its entries.
-    #[serde(default)]
-    pub(crate) is_adopted: bool,
 }
 
 /// The details of a record that begins a ledger.

@@ -4,18 +4,18 @@ use std::path::{Path, PathBuf};
 
 use callosum_host::{Disk, DiskError, DiskFile, OpenHow};
 use jiff::{Timestamp, civil::Date};
-use serde::Deserialize;
 
 use super::{
+    archived::Archived,
     day::{DayFile, day_files, path_of_day},
-    record::{Archived, Begins, JOURNAL_FORMAT, Record, RecordFault},
+    record::{Begins, JOURNAL_FORMAT, Record, RecordFault},
+    stored_entry::{EntryRef, StoredEntry},
 };
 use crate::{
-    entry::{Entry, checksum_at_head},
+    entry::checksum_at_head,
     lines::Lines,
     paths::LedgerPaths,
     position::{Position, View},
-    task_id::TaskId,
 };
 use callosum_json::Checksum;
 
@@ -33,53 +33,6 @@ pub(crate) struct Followed {
     pub(crate) recovered: bool,
     /// Bytes that a crash left behind the last whole record.
     pub(crate) torn: Option<Torn>,
-}
-
-/// An entry as a commit's record carries it.
-pub(crate) struct StoredEntry {
-    pub(crate) json: String,
-    pub(crate) checksum: Checksum,
-}
-
-/// The same, as it is read.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct EntryRef<'a> {
-    pub(crate) json: &'a str,
-    pub(crate) checksum: Checksum,
-}
-
-impl EntryRef<'_> {
-    /// Returns the task of the entry, if it has one.
-    pub(crate) fn task_id(&self) -> Option<TaskId> {
-        #[derive(Deserialize)]
-        struct Named {
-            task_id: TaskId,
-        }
-        let named: Named = serde_json::from_str(self.json).ok()?;
-        Some(named.task_id)
-    }
-}
-
-impl StoredEntry {
-    /// An entry that is in canonical form.
-    pub(crate) fn from_entry(entry: &Entry) -> Self {
-        Self {
-            json: entry.as_json().to_owned(),
-            checksum: entry.checksum,
-        }
-    }
-
-    pub(crate) fn borrowed(&self) -> EntryRef<'_> {
-        EntryRef {
-            json: &self.json,
-            checksum: self.checksum,
-        }
-    }
-
-    /// Returns the task of the entry, if it has one.
-    pub(crate) fn task_id(&self) -> Option<TaskId> {
-        self.borrowed().task_id()
-    }
 }
 
 /// The end of a file that a crash cut off.

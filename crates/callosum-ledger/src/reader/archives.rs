@@ -11,11 +11,11 @@ use jiff::{civil::Date, tz::TimeZone};
 
 use super::{read_error::ReadError, source::Source};
 use crate::{
+    archive_files,
     archive_name::ArchiveName,
     journal::{Archived, day_files, follow},
     paths::LedgerPaths,
     position::Position,
-    rotation,
     task_id::TaskId,
     watermark,
 };
@@ -37,7 +37,7 @@ pub(super) fn of_project(
     active: &Source,
 ) -> Result<Vec<Archive>, ReadError> {
     if day_files(disk, &paths.audit)?.is_empty() {
-        let names = rotation::names(disk, &paths.history)?;
+        let names = archive_files::names(disk, &paths.history)?;
         let found = |name| Archive { name, record: None };
         return Ok(names.into_iter().rev().map(found).collect());
     }
@@ -87,7 +87,7 @@ pub(crate) fn recorded_archives(
 impl Archive {
     /// Whether its file is there, compressed or not.
     pub(super) fn is_there(&self, disk: &Disk, paths: &LedgerPaths) -> Result<bool, DiskError> {
-        rotation::is_kept(disk, paths, &self.name)
+        archive_files::is_kept(disk, paths, &self.name)
     }
 
     /// The error that it is not.

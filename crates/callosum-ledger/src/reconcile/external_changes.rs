@@ -7,17 +7,18 @@ use std::ops::Range;
 use callosum_host::{Disk, DiskError, OpenHow, disk::EntryKind};
 use jiff::{Timestamp, ToSpan};
 
-use super::open_error::OpenError;
 use crate::{
+    archive_files,
     chain::HASHLOG,
     clock_skew::has_record,
     entry::{Entry, seal},
     journal::{Begins, EntryRef, RecordPlace, ScanVisitor, Until, day_files, day_of, walk},
     ledger_file::{LedgerFile, LedgerVersion, NotToWrite, have_same_other_fields, refuse_to_write},
     lines::Lines,
+    open_error::OpenError,
     paths::LedgerPaths,
     position::{Position, View},
-    quarantine, rotation,
+    quarantine,
 };
 use callosum_json::canonical::DuplicateKeys;
 
@@ -50,7 +51,7 @@ pub(super) fn refuse_days_to_come(
 /// Refuses to begin a journal where a hashlog of ours, of the ledger or of an archive, shows that
 /// there was one.
 pub(super) fn refuse_journal_gone(disk: &Disk, paths: &LedgerPaths) -> Result<(), OpenError> {
-    let archives = rotation::names(disk, &paths.history)?;
+    let archives = archive_files::names(disk, &paths.history)?;
     let archived = archives.iter().map(|name| paths.archived_hashlog(name));
     for path in [paths.hashlog.clone()].into_iter().chain(archived) {
         let Some(hashlog) = disk.open_if_there(&path, OpenHow::READ)? else {

@@ -9,23 +9,15 @@
 //! go to the quarantine. No crash can leave, for example, an entry that is missing from the
 //! journal: a program or person wrote it. Then nothing is touched and the error says what differs.
 
-mod expected;
+mod archives;
 mod external_changes;
-mod open_error;
 mod procedure;
 mod rebuilding;
-mod repair;
 mod replacement;
 
 pub(crate) use self::{
-    expected::Expected,
     external_changes::refuse_other_version,
     procedure::{Aligned, News, align, new_views},
     rebuilding::{Rebuilding, rebuild_archives},
-    repair::cut_torn,
     replacement::{Replacement, put},
-};
-pub use self::{
-    open_error::OpenError,
-    repair::{Repair, RepairKind},
 };

@@ -6,26 +6,26 @@ use callosum_host::{Disk, DiskError, DiskFile, OpenHow};
 use jiff::Timestamp;
 
 use super::{
-    expected::Expected,
+    archives,
     external_changes::{
         refuse_days_to_come, refuse_foreign_hashlog, refuse_foreign_ledger, refuse_journal_gone,
     },
-    open_error::OpenError,
-    repair::{Repair, RepairKind, cut_torn, extended},
     replacement::put,
 };
 use crate::{
+    archive_files,
     archive_import::restore_hashlog,
-    archives,
-    derived_files::{ComparedViews, NewViews},
+    derived_files::{ComparedViews, Expected, NewViews, mode_like},
     journal::{
         Archived, Begins, DayFile, EntryRef, Followed, RecordPlace, ScanVisitor, StoredEntry,
         Until, follow, path_of_day, stock_of_days, walk_days,
     },
     locks::ExclusiveLedger,
+    open_error::OpenError,
     open_files::OpenFiles,
     paths::LedgerPaths,
     position::{Position, View},
+    repair::{Repair, RepairKind, cut_torn, extended},
     rotation, watermark,
 };
 
@@ -120,7 +120,7 @@ fn is_unchanged(
 /// Whether the archives have their places that the journal can bring back.
 fn has_archives(disk: &Disk, paths: &LedgerPaths, at: &Position) -> Result<bool, DiskError> {
     for archived in at.archives.iter().filter(|archived| !archived.is_adopted) {
-        if !rotation::is_whole(disk, paths, &archived.archive)? {
+        if !archive_files::is_whole(disk, paths, &archived.archive)? {
             return Ok(false);
         }
     }
@@ -208,7 +208,7 @@ fn place_archives(
         return Ok(None);
     };
     for archived in earlier {
-        if !rotation::is_whole(disk, paths, &archived.archive)? {
+        if !archive_files::is_whole(disk, paths, &archived.archive)? {
             return Ok(None);
         }
     }
@@ -243,7 +243,7 @@ fn align_whole(disk: &Disk, paths: &LedgerPaths, signed: u64) -> Result<Aligned,
     }
     let mut missing = Vec::new();
     for archived in &followed.archived {
-        if !rotation::is_whole(disk, paths, &archived.archive)? {
+        if !archive_files::is_whole(disk, paths, &archived.archive)? {
             missing.push(archives::Lacking::missing(disk, paths, &archived.archive)?);
         }
     }
@@ -285,7 +285,7 @@ pub(super) fn refuse_in_the_way(
     followed: &Followed,
 ) -> Result<(), OpenError> {
     for archived in &followed.archived {
-        if let Some(path) = rotation::in_the_way(disk, paths, &archived.archive)? {
+        if let Some(path) = archive_files::in_the_way(disk, paths, &archived.archive)? {
             let what = "it is not a regular file, but an archive belongs there".to_owned();
             return Err(OpenError::Foreign { path, what });
         }
@@ -361,8 +361,8 @@ impl ScanVisitor for Writing<'_> {
     fn begins(&mut self, _before: Option<&View>, begins: &Begins) -> Result<(), DiskError> {
         let paths = (&*self.paths.ledger, &*self.paths.hashlog);
         let modes = (
-            rotation::mode_like(self.disk, paths.0)?,
-            rotation::mode_like(self.disk, paths.1)?,
+            mode_like(self.disk, paths.0)?,
+            mode_like(self.disk, paths.1)?,
         );
         self.new = Some(NewViews::begin(self.disk, paths, modes, begins.view())?);
         Ok(())

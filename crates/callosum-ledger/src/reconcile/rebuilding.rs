@@ -6,18 +6,19 @@
 use callosum_host::Disk;
 
 use super::{
+    archives,
     external_changes::refuse_journal_gone,
-    open_error::OpenError,
     procedure::{
         Aligned, News, hold_against_journal, new_views, refuse_in_the_way, restore_hashlogs,
     },
-    repair::{Repair, cut_torn},
     replacement::Replacement,
 };
 use crate::{
-    archives, compression,
+    compression,
     journal::{DayFile, Followed},
+    open_error::OpenError,
     paths::LedgerPaths,
+    repair::{Repair, cut_torn},
 };
 
 /// Rewrites the archives from the journal, up to the given sizes of its files. The replaced files

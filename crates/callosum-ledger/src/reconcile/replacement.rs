@@ -4,8 +4,12 @@ use std::path::PathBuf;
 
 use callosum_host::{Disk, DiskError, OpenHow, disk::NewFile};
 
-use super::repair::{Repair, RepairKind};
-use crate::{derived_files::is_beginning, paths::LedgerPaths, quarantine};
+use crate::{
+    derived_files::is_beginning,
+    paths::LedgerPaths,
+    quarantine,
+    repair::{Repair, RepairKind},
+};
 
 /// A file that is on disk as it is to be, without its name.
 #[derive(Debug)]

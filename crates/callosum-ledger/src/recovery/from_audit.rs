@@ -2,14 +2,14 @@
 
 use std::cell::RefCell;
 
-use super::{Project, RecoverError, Recovered, rollback_event};
+use super::{Project, RecoverError, Recovered};
 use crate::{
-    archive_import,
+    archive_files, archive_import,
     group_commit::Writer,
     journal::{IgnoreEntries, Until, walk_days},
     position::Position,
     reconcile::{Rebuilding, rebuild_archives},
-    rotation,
+    repair::rollback_event,
 };
 
 impl Project<'_> {
@@ -37,7 +37,11 @@ impl Project<'_> {
                     .filter(|archived| archived.is_adopted)
                 {
                     if archive_import::lines_of(disk, paths, adopted)?.is_none() {
-                        not_in_journal.push(rotation::place_of(disk, paths, &adopted.archive)?);
+                        not_in_journal.push(archive_files::place_of(
+                            disk,
+                            paths,
+                            &adopted.archive,
+                        )?);
                     }
                 }
                 aligned.repairs.extend(archives.take());

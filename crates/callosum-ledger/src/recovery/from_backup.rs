@@ -15,10 +15,11 @@ use crate::{
     import_source::ImportSource,
     init::{Beginning, Start},
     journal::{Begins, EntryRef, RecordPlace, ScanVisitor, Torn, Until, day_of, walk_days},
+    open_error::OpenError,
     position::{Position, View},
     quarantine,
     reader::archived_among,
-    reconcile::{OpenError, cut_torn},
+    repair::cut_torn,
     task_id::TaskId,
 };
 use callosum_json::Checksum;

@@ -5,19 +5,21 @@ use std::collections::HashSet;
 use callosum_host::{DiskError, OpenHow};
 use jiff::civil::Date;
 
-use super::{Project, RecoverError, Recovered, preconditions::Preconditions, repair_event};
+use super::{Project, RecoverError, Recovered, preconditions::Preconditions};
 use crate::{
+    create_error::CreateError,
     group_commit::Writer,
     import_source::{ImportSource, TakenEntry},
-    init::CreateError,
     journal::{
         Batch, Begins, EntryRef, Followed, RecordPlace, ScanVisitor, Until, day_of, walk_days,
     },
     ledger_file::have_same_other_fields,
+    open_error::OpenError,
     open_files::OpenFiles,
     position::{Position, View},
     reader::archived_among,
-    reconcile::{Aligned, News, OpenError, Replacement, cut_torn, new_views},
+    reconcile::{Aligned, News, Replacement, new_views},
+    repair::{cut_torn, repair_event},
     task_id::TaskId,
 };
 use callosum_json::Checksum;

@@ -1,6 +1,6 @@
 //! Recovery of a ledger: from a backup, from the journal, or from the file itself.
 //!
-//! Start with [`Ledger::recover`]. Every replaced file is moved to the quarantine first, and the
+//! Start with [`recover()`]. Every replaced file is moved to the quarantine first, and the
 //! journal records this, so that replay and verification stay true. Nothing here runs unasked, and
 //! no acknowledged entry is lost: [`unjournaled`] finds the entries that the journal has lost, and
 //! [`from_backup`] takes in no entry of a known task that is not the journal's own. Other processes
@@ -22,15 +22,14 @@ use self::preconditions::{Preconditions, TRIES_WITHOUT_LOCK};
 use crate::{
     backup::BackupError,
     cleanup,
+    create_error::CreateError,
     error_code::ErrorCode,
-    event::{AuditEvent, Event},
-    init::CreateError,
     journal::Followed,
-    ledger::Ledger,
     locks::{ExclusiveAudit, ExclusiveLedger},
+    open_error::OpenError,
     paths::LedgerPaths,
     reader::ReadError,
-    reconcile::{OpenError, Repair},
+    repair::Repair,
     task_id::TaskId,
 };
 
@@ -242,46 +241,38 @@ impl From<crate::journal::JournalError> for RecoverError {
     }
 }
 
-impl Ledger {
-    /// Recovers a project's ledger, and returns what was done.
-    ///
-    /// Costs the reading of the whole journal, and writing the new entries into it. Everything is
-    /// read and written before the ledger's lock is taken, which is held while the files get their
-    /// names. If other processes write in between, it is done again, the third time with the lock
-    /// held throughout. After a crash in the middle, running it again completes it.
-    ///
-    /// Fails, with everything left as it was, if the source does not verify, and if something would
-    /// be lost that the options do not allow.
-    pub fn recover(
-        disk: &Disk,
-        paths: &LedgerPaths,
-        clock: &Clock,
-        from: RecoverFrom<'_>,
-        options: RecoverOptions,
-    ) -> Result<Recovered, RecoverError> {
-        disk.create_dir_all(&paths.locks)?;
-        drop(cleanup::sweep_all(disk, paths));
-        let project = Project {
-            disk,
-            paths,
-            clock,
-            options,
-        };
-        let mut recovered = match from {
-            RecoverFrom::Backup(path) | RecoverFrom::Unverified(path) => {
-                project.take_backup(path, from)?
-            }
-            RecoverFrom::Audit => project.make_what_journal_says()?,
-            RecoverFrom::Appended => project.take_appended()?,
-            RecoverFrom::LedgerAlone => project.begin_from_scratch()?,
-        };
-        let kept = recovered
-            .repairs
-            .iter()
-            .filter_map(|repair| repair.kept.clone());
-        recovered.set_aside.extend(kept);
-        Ok(recovered)
-    }
+/// Recovers a project's ledger, and returns what was done; see [`Ledger::recover`].
+///
+/// [`Ledger::recover`]: crate::Ledger::recover
+pub(crate) fn recover(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    clock: &Clock,
+    from: RecoverFrom<'_>,
+    options: RecoverOptions,
+) -> Result<Recovered, RecoverError> {
+    disk.create_dir_all(&paths.locks)?;
+    drop(cleanup::sweep_all(disk, paths));
+    let project = Project {
+        disk,
+        paths,
+        clock,
+        options,
+    };
+    let mut recovered = match from {
+        RecoverFrom::Backup(path) | RecoverFrom::Unverified(path) => {
+            project.take_backup(path, from)?
+        }
+        RecoverFrom::Audit => project.make_what_journal_says()?,
+        RecoverFrom::Appended => project.take_appended()?,
+        RecoverFrom::LedgerAlone => project.begin_from_scratch()?,
+    };
+    let kept = recovered
+        .repairs
+        .iter()
+        .filter_map(|repair| repair.kept.clone());
+    recovered.set_aside.extend(kept);
+    Ok(recovered)
 }
 
 struct Project<'a> {
@@ -365,26 +356,5 @@ impl Project<'_> {
 
     fn shown(&self, path: &Path) -> String {
         self.paths.shown(path).to_string_lossy().into_owned()
-    }
-}
-
-/// The event of a file that was brought in line with the journal.
-pub(crate) fn repair_event(paths: &LedgerPaths, repair: &Repair) -> AuditEvent {
-    AuditEvent {
-        event: Event::Repair,
-        ..rollback_event(paths, repair)
-    }
-}
-
-/// Returns the event of a file that was rebuilt from the journal.
-pub(crate) fn rollback_event(paths: &LedgerPaths, repair: &Repair) -> AuditEvent {
-    let mut event = AuditEvent::new(Event::Rollback).with(
-        "file",
-        paths.shown(&repair.path).to_string_lossy().into_owned(),
-    );
-    event.status = Some(repair.what.name().to_owned());
-    match &repair.kept {
-        Some(kept) => event.with("kept", paths.shown(kept).to_string_lossy().into_owned()),
-        None => event,
     }
 }

@@ -12,9 +12,9 @@ use crate::{
     init::{Beginning, Start},
     journal::{IgnoreEntries, Until, day_of, walk_days},
     ledger_file::begun_new,
+    open_error::OpenError,
     position::Position,
     quarantine,
-    reconcile::OpenError,
 };
 
 /// A journal, and the ledger that it begins with, that have not got their names yet.

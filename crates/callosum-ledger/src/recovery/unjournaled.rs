@@ -10,9 +10,9 @@ use crate::{
     hashlog::HashlogLine,
     journal::{EntryRef, RecordPlace, ScanVisitor, Until, walk},
     lines::Lines,
+    open_error::OpenError,
     paths::LedgerPaths,
     position::Position,
-    reconcile::OpenError,
     task_id::TaskId,
 };
 use callosum_json::Checksum;

@@ -10,11 +10,11 @@ use super::{
     ledger::{LedgerCheck, check_archive, check_index, of_archive, whole_file},
 };
 use crate::{
-    archive_import,
+    archive_files, archive_import,
     archive_name::ArchiveName,
     duplicate_archive::{self, ArchiveCopies},
     paths::LedgerPaths,
-    rotation::{self, PART},
+    rotation::PART,
 };
 
 /// Checks the archives that the journal lists.
@@ -27,7 +27,7 @@ pub(super) fn check_archives(
     for listed in listed.iter().rev() {
         let name = listed.archived.archive;
         let path = paths.archive(&name);
-        if !rotation::is_kept(disk, paths, &name)? {
+        if !archive_files::is_kept(disk, paths, &name)? {
             let detail = "the audit journal lists this archive, but it is missing";
             let missing = whole_file(&path, VerifyFinding::Missing, detail);
             verification.problems.push(missing);
@@ -36,7 +36,7 @@ pub(super) fn check_archives(
             }
             continue;
         }
-        let path = rotation::place_of(disk, paths, &name)?;
+        let path = archive_files::place_of(disk, paths, &name)?;
         let mut of_archive = check_archive(disk, paths, &path, listed)?;
         if listed.archived.is_adopted {
             check_adopted(disk, paths, listed, &mut of_archive)?;

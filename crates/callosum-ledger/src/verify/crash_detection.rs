@@ -15,14 +15,13 @@ use super::{Problem, VerifyFinding, journal::JournalCheck, ledger::of_hashlog};
 use crate::{
     archive_name::ArchiveName,
     chain::HASHLOG,
+    derived_files::Expected,
     inventory::{FileInventory, StockFile},
     journal::{Followed, JournalError, StoredEntry, Torn, follow_segments},
     lines::Lines,
     paths::LedgerPaths,
     position::View,
-    quarantine,
-    reconcile::Expected,
-    rotation, watermark,
+    quarantine, rotation, watermark,
 };
 
 /// Unit that a disk writes whole, or not at all.

@@ -32,8 +32,9 @@ use crate::{
     error_code::ErrorCode,
     inventory::{FileInventory, StockFile},
     ledger_file::LedgerFileError,
+    open_error::OpenError,
     paths::LedgerPaths,
-    reconcile::{self, OpenError},
+    reconcile,
     task_id::TaskId,
 };
 

@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::{
     Board, BoardError, Effect, MESSAGE_TTL, Receipt, Session, Status, Task, command::takes_back,
 };
-use crate::{agent::AgentName, author::Author, digest::is_near};
+use crate::{agent::AgentName, author::Author, project_folder::is_near};
 
 /// Lifetime of a claim that is not renewed.
 pub const CLAIM: SignedDuration = SignedDuration::from_mins(30);

@@ -6,7 +6,7 @@ use super::Status;
 use crate::{
     addressee::Addressee,
     agent::AgentName,
-    digest::{one_line, quoted},
+    quotation::{one_line, quoted},
 };
 
 /// Reason for rejecting a command.

@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::{Board, Message, Receipt, Status};
-use crate::digest::is_near;
+use crate::project_folder::is_near;
 
 /// Numbers of items on a board at a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

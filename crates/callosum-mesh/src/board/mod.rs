@@ -21,7 +21,7 @@ mod session;
 pub(crate) mod state;
 mod task;
 
-pub(crate) use self::change::way;
+pub(crate) use self::{change::way, session::session_draft};
 
 pub use self::{
     claim::CLAIM,

@@ -4,7 +4,11 @@ use callosum_host::process::Identity;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{agent::AgentName, event::Event};
+use crate::{
+    agent::AgentName,
+    author::Author,
+    event::{Draft, Event},
+};
 
 /// An agent's session begins.
 pub const BEGINS: &str = "session.start";
@@ -96,5 +100,15 @@ impl From<Process> for Identity {
             started,
             space,
         }
+    }
+}
+
+/// Returns an event about a session of this author.
+pub(crate) fn session_draft(voice: &Author, topic: &str) -> Draft {
+    Draft {
+        session_id: voice.session_id.clone(),
+        pane_id: voice.pane_id.clone(),
+        cwd: voice.cwd.clone(),
+        ..Draft::new(topic.parse().expect("it is a topic"), voice.agent.clone())
     }
 }

@@ -19,7 +19,7 @@ use crate::{
     board::{BoardError, Command, way},
     event::Draft,
     journal::JournalError,
-    mesh::{MeshError, us},
+    mesh_error::MeshError,
     transaction::Transaction,
 };
 
@@ -273,7 +273,7 @@ fn append_event(
         Value::Object(payload) => payload,
         _ => Map::new(),
     };
-    orders.append_event(Draft::new(topic, us()).with_payload(payload))?;
+    orders.append_event(Draft::new(topic, AgentName::us()).with_payload(payload))?;
     Ok(())
 }
 
@@ -283,7 +283,7 @@ fn write_to(
     to: &AgentName,
     content: String,
 ) -> Result<(), MeshError> {
-    if *to == unidentified() || *to == us() {
+    if *to == unidentified() || *to == AgentName::us() {
         return Ok(());
     }
     let id = format!("bridge-{}", hash(format!("{to} {content}").as_bytes()));
@@ -294,7 +294,7 @@ fn write_to(
         reply_to: None,
         ttl_seconds: None,
     };
-    orders.give(order, &Author::of(us()), None)?;
+    orders.give(order, &Author::of(AgentName::us()), None)?;
     Ok(())
 }
 
@@ -305,5 +305,5 @@ pub(super) fn author_of(bytes: &[u8]) -> Option<AgentName> {
     let (_, rest) = rest.split_once('"')?;
     let (name, _) = rest.split_once('"')?;
     let name = name.parse().ok();
-    name.filter(|name| *name != us())
+    name.filter(|name| *name != AgentName::us())
 }

@@ -9,7 +9,6 @@ use serde_json::{Map, Value, json};
 use crate::{
     agent::AgentName,
     board::{Board, Discovery, Message, Receipt, Status, Task},
-    mesh::us,
 };
 
 /// The version of the seed's schema (Seed CALC §4, layer 3).
@@ -147,7 +146,7 @@ impl Document {
         );
         // This marks the file as ours, so that the next author who names themselves differs from
         // one who does not.
-        members.insert("last_writer".to_owned(), us().as_str().into());
+        members.insert("last_writer".to_owned(), AgentName::us().as_str().into());
         let evolution = field("active_evolution");
         members.insert("active_evolution".to_owned(), evolution.unwrap_or_default());
         members.insert(TASKS.to_owned(), tasks.into());

@@ -16,7 +16,6 @@ use crate::{
     addressee::Addressee,
     agent::AgentName,
     board::{Board, BoardError, Command, Receipt},
-    mesh::us,
 };
 
 /// Merges a file whose author began with `base` into a board that has changed since.
@@ -38,7 +37,9 @@ pub fn merge(
     theirs: &Document,
     board: &Board,
 ) -> Merged {
-    let writer = theirs.last_writer().filter(|writer| *writer != us());
+    let writer = theirs
+        .last_writer()
+        .filter(|writer| *writer != AgentName::us());
     let named_author = writer.filter(|writer| {
         let base = base.and_then(Document::last_writer);
         base.as_ref() != Some(writer)

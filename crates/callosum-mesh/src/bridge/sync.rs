@@ -21,7 +21,8 @@ use super::{
 };
 use crate::{
     agent::AgentName,
-    mesh::{Mesh, MeshError},
+    mesh::Mesh,
+    mesh_error::MeshError,
     quarantine::{displaced_in, is_lost_link},
     transaction::Transaction,
 };

@@ -6,6 +6,8 @@
 
 mod annotation;
 mod binding;
+mod call_bounds;
+mod call_sites;
 mod calls;
 mod definition;
 mod forms;
@@ -13,6 +15,7 @@ mod function;
 mod globals;
 mod options;
 mod pattern;
+mod reference;
 mod resolve;
 mod scope;
 mod steps;
@@ -25,12 +28,12 @@ use std::{
 
 pub use self::options::{CompileOptions, PlanRule, Unbounded};
 use self::{
+    call_sites::call_sites,
     globals::Globals,
+    reference::Reference,
     scope::{Access, FunctionScope, Resolved},
 };
 use crate::{
-    call_bounds,
-    call_site::call_sites,
     capability::CapabilityName,
     finding::{Finding, Rule},
     form::{Form, FormKind, Name},
@@ -138,13 +141,6 @@ pub(super) struct Compiler<'a> {
     catching: usize,
     /// Number of the types' patterns of text until now.
     patterns: usize,
-}
-
-/// Kind of value that an expression is known to have.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Reference {
-    Function(FunctionId),
-    Global(u32),
 }
 
 impl<'a> Compiler<'a> {

@@ -5,7 +5,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use super::{Compiler, Reference};
+use super::{Compiler, reference::Reference};
 use crate::{
     form::Name,
     program::{FunctionId, Id},

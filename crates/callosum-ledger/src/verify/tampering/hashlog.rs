@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::*;
-use crate::{chain::HASHLOG, rotation};
+use crate::{archive_files, chain::HASHLOG};
 use callosum_json::Checksum;
 
 /// A ledger whose hashlog is changed.
@@ -29,7 +29,7 @@ impl Of {
                     let (disk, paths) = (&project.disk, &project.paths);
                     assert_eq!(Ledger::compress_archives(disk, paths).unwrap(), 1);
                 }
-                let names = rotation::names(&project.disk, &project.paths.history).unwrap();
+                let names = archive_files::names(&project.disk, &project.paths.history).unwrap();
                 project.paths.archived_hashlog(&names[0])
             }
         };

@@ -1,7 +1,7 @@
 //! Tampering with the entries of a ledger, active or archived.
 
 use super::*;
-use crate::{entry::seal, rotation};
+use crate::{archive_files, entry::seal};
 use callosum_json::canonical::DuplicateKeys;
 
 /// A change of a ledger's entries, and the finding for its file.
@@ -26,7 +26,7 @@ fn archived(change: impl FnOnce(&mut Vec<String>)) -> Option<(VerifyFinding, u64
     project.open().rotate().unwrap();
     assert_eq!(project.entries().len(), 0);
     change(&mut entries);
-    let name = rotation::names(&project.disk, &project.paths.history).unwrap()[0];
+    let name = archive_files::names(&project.disk, &project.paths.history).unwrap()[0];
     let archive = project.paths.archive(&name);
     project.write_entries_to(&archive, &entries);
     project.found(&archive)

@@ -5,19 +5,21 @@
 
 use callosum_host::{Disk, DiskError, DiskFile, OpenHow};
 
+use super::replacement::put;
 use crate::{
+    archive_files,
     archive_name::ArchiveName,
-    derived_files::{ComparedViews, NewViews},
+    derived_files::{ComparedViews, NewViews, mode_like},
     journal::{
         Archived, Begins, DayFile, EntryRef, IgnoreEntries, RecordPlace, ScanVisitor, Until,
         walk_days,
     },
+    open_error::OpenError,
     open_ledger::{OpenLedger, is_corrupt},
     paths::LedgerPaths,
     position::{Position, View},
     quarantine,
-    reconcile::{OpenError, Repair, RepairKind, put},
-    rotation,
+    repair::{Repair, RepairKind},
 };
 
 /// An archive's missing part.
@@ -37,7 +39,7 @@ impl Lacking {
     ) -> Result<Self, DiskError> {
         Ok(Self {
             name: *name,
-            ledger: !rotation::is_kept(disk, paths, name)?,
+            ledger: !archive_files::is_kept(disk, paths, name)?,
             hashlog: !disk.exists(&paths.archived_hashlog(name))?,
         })
     }
@@ -232,7 +234,7 @@ impl ScanVisitor for Writing<'_> {
         if self.lacking(name).is_some() {
             let (disk, paths) = (self.disk, self.paths);
             let places = (paths.archive(name), paths.archived_hashlog(name));
-            let mode = rotation::mode_like(disk, &paths.ledger)?;
+            let mode = mode_like(disk, &paths.ledger)?;
             let new = NewViews::begin(disk, (&places.0, &places.1), (mode, mode), begins.view())?;
             self.new = Some(new);
         }

@@ -1,11 +1,16 @@
-//! [`Repair`]: something that was brought in line with the journal, and how a file is.
+//! [`Repair`]: a file that was aligned with the journal, and the event that records it.
 
 use std::path::{Path, PathBuf};
 
 use callosum_host::{Disk, OpenHow};
 
-use super::open_error::OpenError;
-use crate::{journal::Torn, paths::LedgerPaths, quarantine};
+use crate::{
+    event::{AuditEvent, Event},
+    journal::Torn,
+    open_error::OpenError,
+    paths::LedgerPaths,
+    quarantine,
+};
 
 /// Something that was brought in line with the journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,12 +107,33 @@ pub(crate) fn cut_torn(
     }])
 }
 
-pub(super) fn extended(path: &Path, bytes: usize) -> Repair {
+pub(crate) fn extended(path: &Path, bytes: usize) -> Repair {
     Repair {
         path: path.to_owned(),
         what: RepairKind::Extended {
             bytes: bytes as u64,
         },
         kept: None,
+    }
+}
+
+/// Returns the event of a file that was aligned with the journal.
+pub(crate) fn repair_event(paths: &LedgerPaths, repair: &Repair) -> AuditEvent {
+    AuditEvent {
+        event: Event::Repair,
+        ..rollback_event(paths, repair)
+    }
+}
+
+/// Returns the event of a file that was rebuilt from the journal.
+pub(crate) fn rollback_event(paths: &LedgerPaths, repair: &Repair) -> AuditEvent {
+    let mut event = AuditEvent::new(Event::Rollback).with(
+        "file",
+        paths.shown(&repair.path).to_string_lossy().into_owned(),
+    );
+    event.status = Some(repair.what.name().to_owned());
+    match &repair.kept {
+        Some(kept) => event.with("kept", paths.shown(kept).to_string_lossy().into_owned()),
+        None => event,
     }
 }

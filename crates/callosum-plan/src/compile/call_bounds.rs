@@ -7,32 +7,32 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::reference::Reference;
 use crate::{
-    compile::Reference,
     library::Library,
     program::{Binding, Expression, FunctionId, GroupDefinition, Id, StepDefinition, YieldBound},
     value::Value,
 };
 
 /// Input of the analysis.
-pub(crate) struct Subject<'a> {
-    pub(crate) expressions: &'a [Expression],
-    pub(crate) groups: &'a [GroupDefinition],
-    pub(crate) steps: &'a [StepDefinition],
-    pub(crate) references: &'a HashMap<Id, Reference>,
-    pub(crate) global_functions: &'a HashMap<u32, FunctionId>,
-    pub(crate) library: &'a Library,
-    pub(crate) entry: Id,
+pub(super) struct Subject<'a> {
+    pub(super) expressions: &'a [Expression],
+    pub(super) groups: &'a [GroupDefinition],
+    pub(super) steps: &'a [StepDefinition],
+    pub(super) references: &'a HashMap<Id, Reference>,
+    pub(super) global_functions: &'a HashMap<u32, FunctionId>,
+    pub(super) library: &'a Library,
+    pub(super) entry: Id,
 }
 
 /// Result of the analysis.
-pub(crate) struct Analysis {
-    pub(crate) yields: YieldBound,
+pub(super) struct Analysis {
+    pub(super) yields: YieldBound,
     /// Expressions under `pure` that are functions which may make calls.
-    pub(crate) impure: Vec<Id>,
+    pub(super) impure: Vec<Id>,
 }
 
-pub(crate) fn analyse(subject: &Subject<'_>) -> Analysis {
+pub(super) fn analyse(subject: &Subject<'_>) -> Analysis {
     let mut uses: HashMap<FunctionId, Uses> = HashMap::new();
     for (group, definition) in (0..).zip(subject.groups) {
         for (member, lambda) in (0..).zip(&definition.members) {
@@ -61,7 +61,7 @@ struct Uses {
 
 impl Subject<'_> {
     /// The functions that evaluating one expression may call or make, those of its parts left out.
-    pub(crate) fn functions_of(&self, id: Id) -> Vec<FunctionId> {
+    pub(super) fn functions_of(&self, id: Id) -> Vec<FunctionId> {
         let mut functions: Vec<FunctionId> = self.function(id).into_iter().collect();
         if let Expression::Parallel { branches, .. } = &self.expressions[id as usize] {
             functions.extend(branches.iter().map(|&group| (group, 0)));
@@ -342,7 +342,7 @@ fn times(bound: YieldBound, count: Option<u64>) -> YieldBound {
 }
 
 /// The expressions that an expression is made of, those of functions that it makes left out.
-pub(crate) fn parts(expression: &Expression, into: &mut Vec<Id>) {
+pub(super) fn parts(expression: &Expression, into: &mut Vec<Id>) {
     match expression {
         Expression::Constant(_)
         | Expression::Local(_)

@@ -6,8 +6,7 @@ use callosum_host::{DiskError, LockError};
 
 use crate::{
     error_code::ErrorCode,
-    journal::JournalError,
-    ledger::is_unwritable,
+    journal::{JournalError, is_unwritable},
     ledger_file::{LedgerFileError, LedgerVersion},
 };
 

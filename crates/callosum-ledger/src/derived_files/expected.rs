@@ -1,8 +1,8 @@
-//! [`Expected`]: contents of the views beyond an earlier state.
+//! [`Expected`]: contents of ledger file and hashlog beyond an earlier state.
 
 use crate::{journal::StoredEntry, position::View};
 
-/// Contents of the views beyond an earlier state.
+/// Contents of ledger file and hashlog beyond an earlier state.
 pub(crate) struct Expected {
     pub(crate) view: View,
     /// Entries with what joins them, without the tail.

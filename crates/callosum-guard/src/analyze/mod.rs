@@ -22,6 +22,7 @@ mod evaluator;
 mod expand;
 mod inert_programs;
 mod invocation;
+mod line_filters;
 mod list_commands;
 mod output;
 mod parents;

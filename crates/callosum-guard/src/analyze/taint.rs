@@ -4,7 +4,7 @@
 use super::{
     call::Call,
     evaluator::Evaluator,
-    list_commands::picks_out,
+    line_filters::picks_out,
     secret_managers::kept_by,
     value::{Arg, Source, Value},
     wrapper_table::{first_operand, operands},

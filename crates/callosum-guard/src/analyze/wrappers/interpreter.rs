@@ -3,7 +3,7 @@
 use super::embedded_code;
 use crate::analyze::{
     evaluator::Evaluator,
-    list_commands::{picks_by_text, picks_out},
+    line_filters::{picks_by_text, picks_out},
     parents,
     pid_sources::of_kind,
     taint::source_after,

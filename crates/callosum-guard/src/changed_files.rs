@@ -163,14 +163,6 @@ fn patched(call: &Call, facts: &Facts, text_of: &dyn Fn(&str) -> Option<String>)
     all
 }
 
-/// Returns the project that a folder is in; the folder itself if it is in none.
-pub(crate) fn tree_of(call: &Call, facts: &Facts, folder: &str) -> String {
-    let folder = path::absolute(folder, call.cwd.as_deref());
-    let root = facts.root.as_deref();
-    let root = root.filter(|root| path::is_within(&folder, root));
-    root.map_or(folder.clone(), str::to_owned)
-}
-
 /// Returns the tree whose uncommitted changes a git command discards or stashes.
 fn whole_tree(call: &Call, facts: &Facts) -> Option<String> {
     if call.name != "git" {
@@ -187,7 +179,7 @@ fn whole_tree(call: &Call, facts: &Facts) -> Option<String> {
         _ => false,
     };
     let named = subject.value("-C");
-    is_all.then(|| tree_of(call, facts, named.unwrap_or(".")))
+    is_all.then(|| facts.tree_of(named.unwrap_or("."), call.cwd.as_deref()))
 }
 
 #[cfg(test)]

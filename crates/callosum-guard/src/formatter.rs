@@ -2,7 +2,7 @@
 //!
 //! A file that one is given by name is in the table of `protect::writer`.
 
-use crate::{analyze::Call, changed_files::tree_of, facts::Facts, rule::Subject};
+use crate::{analyze::Call, facts::Facts, rule::Subject};
 
 /// A program that rewrites every source file in the folders that it is given, or in its working
 /// folder.
@@ -149,5 +149,5 @@ fn formatted_by_cargo(call: &Call, facts: &Facts) -> Option<String> {
         "clippy" => subject.has("--fix"),
         _ => false,
     };
-    is_written.then(|| tree_of(call, facts, "."))
+    is_written.then(|| facts.tree_of(".", call.cwd.as_deref()))
 }

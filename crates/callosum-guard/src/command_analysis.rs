@@ -10,7 +10,7 @@ use crate::{
     changed_files::{self, Touched},
     collected, decide,
     facts::Facts,
-    git_state::{self, Questions},
+    git_questions::{self, Questions},
     git_writes::{self, GitWrite},
     policy::Policy,
     verdict::{Explanation, Verdict},
@@ -77,7 +77,7 @@ impl CommandAnalysis {
 
     /// Returns what a driver should find out before the guard stops this line.
     pub fn questions(&self) -> Questions {
-        git_state::questions(&self.analysis, &self.facts)
+        git_questions::questions(&self.analysis, &self.facts)
     }
 
     /// Returns the folders that the line's shells go to by `cd` and its like, each once: absolute paths, as far as they

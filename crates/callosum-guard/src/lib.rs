@@ -30,6 +30,7 @@ mod facts;
 mod fetch;
 mod formatter;
 mod generated_sql;
+mod git_questions;
 mod git_state;
 mod git_writes;
 mod glob;
@@ -60,7 +61,8 @@ pub use crate::{
     command_analysis::CommandAnalysis,
     decide::{decide, explain},
     facts::Facts,
-    git_state::{GitQuestion, GitState, Questions},
+    git_questions::{GitQuestion, Questions},
+    git_state::GitState,
     git_writes::{GitWrite, GitWriteSource},
     glob::takes_in,
     permission::{Permission, PermissionError},

@@ -9,7 +9,8 @@
 use crate::{
     analyze::{Call, value::Arg},
     facts::Facts,
-    git_state::{GitState, deleted, folder_of, overwritten_branches, subject, worktree},
+    git_questions::{deleted, folder_of, overwritten_branches, subject, worktree},
+    git_state::GitState,
     path,
     rule::{DELETERS, Subject},
     shell::{self, Budget, tree::Command},

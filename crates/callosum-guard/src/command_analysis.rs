@@ -1,19 +1,17 @@
 //! [`CommandAnalysis`]: a command line, interpreted once, and each question that drivers ask about it.
 //!
 //! Start with [`CommandAnalysis::of`]. Reading a line as its shell would is most of the cost of a decision, so a hook makes
-//! one analysis and asks it for the verdict, the files that change and the folders that it visits.
+//! one analysis and asks it for the verdict (in `decide`), the files that change and the folders that it visits.
 
 use std::sync::Arc;
 
 use crate::{
     analyze::{self, Analysis},
     changed_files::{self, Touched},
-    collected, decide,
+    collected,
     facts::Facts,
     git_questions::{self, Questions},
     git_writes::{self, GitWrite},
-    policy::Policy,
-    verdict::{Explanation, Verdict},
     visited_dirs,
 };
 
@@ -63,16 +61,6 @@ impl CommandAnalysis {
     /// Whether this is the analysis of this line.
     pub fn is_of(&self, command: &str) -> bool {
         self.text == command
-    }
-
-    /// Decides over the line.
-    pub fn verdict(&self, policy: &Policy) -> Verdict {
-        decide::verdict(self, policy)
-    }
-
-    /// Decides, and lists every command that would run and every rule that was checked.
-    pub fn explain(&self, policy: &Policy) -> Explanation {
-        decide::explanation(self, policy)
     }
 
     /// Returns what a driver should find out before the guard stops this line.

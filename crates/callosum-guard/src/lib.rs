@@ -44,6 +44,7 @@ mod permission;
 mod policy;
 mod protect;
 mod rule;
+mod secret_list;
 mod secret_read;
 mod sed;
 mod shell;
@@ -69,6 +70,7 @@ pub use crate::{
     policy::{Policy, UserRule},
     protect::decide_write,
     rule::{Severity, Strictness, can_be_made_again},
-    secret_read::{SecretReads, decide_read},
+    secret_list::SecretReads,
+    secret_read::decide_read,
     verdict::{Coverage, Decision, Explanation, RuleTrace, Step, Verdict},
 };

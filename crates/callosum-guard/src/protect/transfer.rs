@@ -1,10 +1,7 @@
 //! Paths that copying, linking or moving writes: the target, the paths in it under the sources'
 //! names, and the folder that is replaced.
 
-use super::{
-    writer::Reach,
-    writes::{Written, operands},
-};
+use super::writer::{Reach, Written, operands};
 use crate::{
     analyze::{Call, value::Arg},
     facts::Facts,

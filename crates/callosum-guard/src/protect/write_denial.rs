@@ -3,11 +3,10 @@
 use super::writer::Reach;
 use crate::{
     analyze::value::is_known,
-    decide::CONFIRM,
     facts::Facts,
     glob, link, path,
     path_class::{self, PathClass},
-    policy::Policy,
+    policy::{CONFIRM, Policy},
     rule::Severity,
     verdict::{Decision, Verdict},
 };

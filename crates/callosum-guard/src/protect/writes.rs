@@ -3,10 +3,10 @@
 use super::{
     mode,
     transfer::{copied, moved},
-    writer::{OUTPUT, Part, Reach, WRITERS, Writer},
+    writer::{OUTPUT, Part, Reach, WRITERS, Writer, Written, operands},
 };
 use crate::{
-    analyze::{Call, Write, value::is_known},
+    analyze::{Call, Write},
     facts::Facts,
     fetch, glob, patch, path,
     path_class::{self, PathClass},
@@ -14,9 +14,6 @@ use crate::{
     sed::Sed,
     unpack::Unpacked,
 };
-
-/// A path that is written, and how much may be held against that.
-pub(super) type Written = (String, Reach);
 
 /// The paths that a command would write or delete.
 pub(crate) fn writes(call: &Call, facts: &Facts) -> Vec<Written> {
@@ -133,15 +130,6 @@ fn takes_journals(path: &str, call: &Call, facts: &Facts) -> bool {
         && glob::matches(last, A_DAY)
         && !glob::takes_all(last)
         && root.any(|root| path::is_within(root, &at))
-}
-
-/// The operands that name a path, or could.
-pub(super) fn operands<'a>(subject: &Subject<'a>) -> impl DoubleEndedIterator<Item = &'a str> {
-    let texts = subject.operands.iter().map(|(word, _)| word.text.as_str());
-    let texts: Vec<&str> = texts
-        .filter(|text| is_known(text) || text.contains('/'))
-        .collect();
-    texts.into_iter()
 }
 
 /// Adds the writes of a command by a row of the table.

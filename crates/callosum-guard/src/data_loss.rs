@@ -8,6 +8,7 @@ use crate::{
     facts::Facts,
     path,
     path_class::PathClass,
+    program_names::DELETERS,
     rule::{self, Severity, Subject},
 };
 
@@ -21,7 +22,7 @@ pub(crate) fn loses(call: &Call, facts: &Facts) -> bool {
     }
     let subject = || Subject::of_user(call, "", facts);
     let name = call.name.as_str();
-    let deletes = rule::DELETERS.contains(&name) && name != "rmdir";
+    let deletes = DELETERS.contains(&name) && name != "rmdir";
     if deletes || matches!(name, "shred" | "wipe" | "truncate") {
         let subject = subject();
         let mut operands = subject.operands.iter();

@@ -11,7 +11,8 @@ use crate::{
     analyze::{self, Analysis, Call, setting},
     facts::Facts,
     link, path,
-    rule::{DELETERS, Subject, git_folder},
+    program_names::DELETERS,
+    rule::{Subject, git_folder},
 };
 
 /// Most branches that are asked about for one repository.

@@ -11,8 +11,7 @@ use crate::{
     patch, path,
     path_class::{PathClass, place},
     protect,
-    rule::Subject,
-    unpack::Unpacked,
+    rule::{Subject, Unpacked},
 };
 
 /// Programs that format a file or set one value in it, or make it from sources that stay: what stood there is not lost by

@@ -8,13 +8,13 @@ use std::rc::Rc;
 
 use super::{
     call::{Analysis, Call},
+    docker::Mounts,
     scope::Branches,
     state::State,
     uncertain_cwd::{CwdState, ends, is_asked},
     value::{Arg, MAX_VALUE, MAYBE, SOME, Value, display_words},
 };
 use crate::{
-    docker::Mounts,
     facts::Facts,
     link,
     shell::{

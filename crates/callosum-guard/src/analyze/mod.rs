@@ -14,8 +14,10 @@ mod builtin;
 mod call;
 mod collect;
 mod data_flow;
+pub(crate) mod database_framework;
 mod descriptor;
 mod dialect;
+pub(crate) mod docker;
 mod embedded_code;
 mod empty_expansion;
 mod evaluator;
@@ -43,4 +45,3 @@ mod wrappers;
 
 pub(crate) use call::{Analysis, Call, Write};
 pub(crate) use evaluator::unwrap;
-pub(crate) use wrappers::SHELLS;

@@ -5,7 +5,7 @@ use super::{
     value::{Arg, Source},
     wrapper_table::{first_operand, operands, takes_next},
 };
-use crate::rule::is_of_many;
+use crate::process_names::is_of_many;
 
 /// Whether a program prints the processes of everybody, or of a user.
 pub(super) fn tells_all(name: &str, words: &[Arg]) -> bool {

@@ -1,12 +1,11 @@
 //! Programs under another name: copied or linked to another path on the way, or named by a pattern.
 
 use super::{
-    SHELLS,
     evaluator::{Evaluator, MAX_ROUNDS},
     pattern,
     value::{Arg, Value},
 };
-use crate::path;
+use crate::{path, program_names::SHELLS};
 
 /// Programs that are remembered at other places.
 const MAX_PROGRAMS: usize = 256;

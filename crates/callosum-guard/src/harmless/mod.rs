@@ -12,7 +12,8 @@ use crate::{
     git_questions::{deleted, folder_of, overwritten_branches, subject, worktree},
     git_state::GitState,
     path,
-    rule::{DELETERS, Subject},
+    program_names::DELETERS,
+    rule::Subject,
     shell::{self, Budget, tree::Command},
 };
 

@@ -10,9 +10,8 @@ use crate::{
     facts::Facts,
     fetch, glob, patch, path,
     path_class::{self, PathClass},
-    rule::Subject,
+    rule::{Subject, Unpacked},
     sed::Sed,
-    unpack::Unpacked,
 };
 
 /// The paths that a command would write or delete.

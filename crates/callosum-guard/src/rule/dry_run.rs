@@ -4,7 +4,7 @@
 //! namespace. Tools that read an unknown option as a file, such as `rm`, are not in it.
 
 use super::Subject;
-use crate::{analyze::Call, facts::Facts};
+use crate::{analyze::Call, facts::Facts, program_names::DELETERS};
 
 /// Tools, their options that take a value, and the options that make a dry run.
 const TOOLS: &[(&[&str], &str, &[&str])] = &[
@@ -163,7 +163,7 @@ fn prints_version(call: &Call) -> bool {
     let Some((last, rest)) = call.words.get(1..).and_then(<[_]>::split_last) else {
         return false;
     };
-    let deletes = super::DELETERS.contains(&call.name.as_str());
+    let deletes = DELETERS.contains(&call.name.as_str());
     let is_verb = |text: &str| {
         !deletes
             && text

@@ -16,8 +16,7 @@
 
 use super::{Tool, git};
 use crate::{
-    analyze::{Call, pattern, value::Arg},
-    docker,
+    analyze::{Call, docker, pattern, value::Arg},
     facts::Facts,
     link,
     path_class::{self, PathClass},

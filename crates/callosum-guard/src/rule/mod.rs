@@ -37,7 +37,6 @@ mod network;
 mod other_vcs;
 mod package;
 mod process;
-mod process_names;
 mod publish;
 mod queue;
 mod record_keys;
@@ -46,6 +45,7 @@ mod release;
 mod reset;
 mod saas;
 mod scale;
+mod scratch_name;
 mod self_protection;
 mod statement;
 mod static_site;
@@ -54,6 +54,7 @@ mod system;
 mod terraform;
 mod test_database;
 mod truncate;
+mod unpack;
 mod upload;
 mod virtual_machine;
 
@@ -66,13 +67,11 @@ pub use self::truncate::can_be_made_again;
 pub(crate) use self::{
     alternative::alternatives,
     any_command::{GENERAL, is_opaque},
-    delete::DELETERS,
     dry_run::only_tells,
-    emulator::{is_emulated, is_loopback},
+    emulator::is_emulated,
     git::git_folder,
     matcher::Subject,
-    process_names::is_of_many,
-    test_database::{SETTINGS, variables},
+    unpack::Unpacked,
 };
 use crate::verdict::Decision;
 

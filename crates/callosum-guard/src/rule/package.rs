@@ -1,10 +1,9 @@
 //! Packages and archives: what removes software, or lays files over others.
 
-use super::{Rule, Severity, Subject, Tool};
+use super::{Rule, Severity, Subject, Tool, Unpacked};
 use crate::{
     path,
     path_class::{self, PathClass},
-    unpack::Unpacked,
 };
 
 pub(super) const TOOLS: &[Tool] = &[

@@ -3,9 +3,10 @@
 //!
 //! Deliberately not here: what is there to keep secrets, as `gh secret set` and `kubectl create secret` do.
 
-use super::{Rule, Severity, Subject, Test, Tool, emulator::is_loopback};
+use super::{Rule, Severity, Subject, Test, Tool};
 use crate::{
     analyze::value::Arg,
+    loopback::is_loopback,
     protect::{keeps_secrets, sent_file},
 };
 

@@ -5,7 +5,7 @@ use super::{
     function::{DELETE, DELETE_ONE, RUN},
     token::Token,
 };
-use crate::analyze::{SHELLS, wrapper_table};
+use crate::{analyze::wrapper_table, program_names::SHELLS};
 
 /// Adds the strings of a program that runs or deletes something, wherever they stand in it: a
 /// function may have another name, and a list may be gone through.

@@ -472,7 +472,8 @@ fn run(program: &Program<'_>, options: &SpawnOptions, found: &mut Vec<Effect>) {
 fn is_shell(text: &str) -> bool {
     let mut parts = text.split_whitespace();
     let name = crate::path::name(parts.next().unwrap_or(""));
-    super::SHELLS.contains(&name) && parts.all(|part| part.starts_with('-') && part != "-c")
+    crate::program_names::SHELLS.contains(&name)
+        && parts.all(|part| part.starts_with('-') && part != "-c")
 }
 
 fn words(words: &[&str]) -> Effect {

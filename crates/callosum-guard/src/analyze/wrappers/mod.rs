@@ -23,7 +23,6 @@ mod sed;
 mod shells;
 mod tasks;
 
-pub(crate) use self::shells::SHELLS;
 use super::{
     embedded_code,
     evaluator::Evaluator,

@@ -2,11 +2,11 @@
 
 use super::joined;
 use crate::analyze::{
+    database_framework::SETTINGS,
     evaluator::Evaluator,
     value::{Arg, Source, Value, display_words},
     wrapper_table::{self, first_operand},
 };
-use crate::rule::SETTINGS;
 
 /// Returns the one file that `dotenv` takes variables from, if its words name no other and no
 /// variable.

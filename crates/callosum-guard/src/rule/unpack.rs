@@ -1,10 +1,10 @@
 //! [`Unpacked`]: the files that a command unpacks from an archive. The contents of the archive are not known here.
 
+use super::Subject;
 use crate::{
     analyze::{Call, value::is_known},
     facts::Facts,
     path,
-    rule::Subject,
 };
 
 /// An archive that is taken apart.

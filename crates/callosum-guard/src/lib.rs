@@ -46,6 +46,7 @@ mod process_names;
 mod program_names;
 mod protect;
 mod rule;
+mod secret_files;
 mod secret_list;
 mod secret_read;
 mod sed;

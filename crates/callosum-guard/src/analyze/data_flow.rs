@@ -12,7 +12,7 @@ use super::{
 use crate::{
     loopback::is_loopback,
     path,
-    protect::keeps_secrets,
+    secret_files::keeps_secrets,
     shell::tree::{Redirect, RedirectKind, Script, Target},
 };
 

@@ -9,7 +9,10 @@ use super::{
     value::{Arg, Source, Value},
     wrapper_table::{first_operand, operands},
 };
-use crate::protect::{self, keeps_secrets, sent_file};
+use crate::{
+    protect,
+    secret_files::{keeps_secrets, sent_file},
+};
 
 /// Programs that print the files that they are given, as they are or in another form.
 const READERS: [&str; 60] = [

@@ -6,7 +6,6 @@
 //! that each program writes.
 
 mod mode;
-mod secret_files;
 mod transfer;
 mod write_denial;
 mod writer;
@@ -15,7 +14,6 @@ mod writes;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use secret_files::{keeps_secrets, sent_file};
 pub use write_denial::decide_write;
 pub(crate) use write_denial::{ALL as OBJECTIONS, objection_to};
 pub(crate) use writer::Reach;

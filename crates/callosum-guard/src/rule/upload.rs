@@ -7,7 +7,7 @@ use super::{Rule, Severity, Subject, Test, Tool};
 use crate::{
     analyze::value::Arg,
     loopback::is_loopback,
-    protect::{keeps_secrets, sent_file},
+    secret_files::{keeps_secrets, sent_file},
 };
 
 /// Options by which these programs take a file to send.

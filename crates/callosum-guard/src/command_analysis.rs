@@ -12,6 +12,7 @@ use crate::{
     facts::Facts,
     git_questions::{self, Questions},
     git_writes::{self, GitWrite},
+    rule::KNOWN_PROGRAMS,
     visited_dirs,
 };
 
@@ -30,7 +31,7 @@ impl CommandAnalysis {
     /// Pure. Takes some microseconds for a usual command; work is bounded for any text.
     pub fn of(command: &str, facts: &Facts) -> Self {
         let text = command.replace('\0', "");
-        let analysis = Arc::new(analyze::unwrap(&text, facts));
+        let analysis = Arc::new(analyze::unwrap(&text, facts, KNOWN_PROGRAMS));
         Self {
             text,
             facts: facts.clone(),
@@ -48,7 +49,7 @@ impl CommandAnalysis {
             ..self.facts
         };
         if known != facts {
-            self.analysis = Arc::new(analyze::unwrap(&self.text, &facts));
+            self.analysis = Arc::new(analyze::unwrap(&self.text, &facts, KNOWN_PROGRAMS));
         }
         Self { facts, ..self }
     }

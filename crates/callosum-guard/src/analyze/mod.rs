@@ -5,7 +5,8 @@
 //! way), and follows every program that runs another: `sudo`, `xargs`, `bash -c`, `python -c`. The
 //! result is a list of [`Call`]s, each with its words as they would be given.
 //!
-//! Deliberately not here: whether a call is dangerous. Both sides of `&&` and every arm of a `case`
+//! Deliberately not here: the rules, and whether a call is dangerous. The caller passes the names of the programs that
+//! matter as [`KnownPrograms`]. Both sides of `&&` and every arm of a `case`
 //! are taken to run.
 
 mod assign;
@@ -24,6 +25,7 @@ mod evaluator;
 mod expand;
 mod inert_programs;
 mod invocation;
+mod known_programs;
 mod line_filters;
 mod list_commands;
 mod output;
@@ -45,3 +47,4 @@ mod wrappers;
 
 pub(crate) use call::{Analysis, Call, Write};
 pub(crate) use evaluator::unwrap;
+pub(crate) use known_programs::KnownPrograms;

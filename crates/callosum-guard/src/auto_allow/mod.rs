@@ -154,7 +154,7 @@ pub fn auto_allow(
     if verdict.decision != Decision::Allow || verdict.rule.is_some() {
         return Err(AllowRefusal::Verdict);
     }
-    let found = analyze::unwrap(command, facts);
+    let found = analyze::unwrap(command, facts, rule::KNOWN_PROGRAMS);
     // A listed program may run a file that the guard has not read; that is what its user trusts.
     let mut is_trusted = false;
     let mut is_strange = |call: &analyze::Call| {

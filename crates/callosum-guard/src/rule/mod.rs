@@ -73,7 +73,7 @@ pub(crate) use self::{
     matcher::Subject,
     unpack::Unpacked,
 };
-use crate::verdict::Decision;
+use crate::{analyze::KnownPrograms, verdict::Decision};
 
 /// Limit on the danger that the guard tolerates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -190,20 +190,47 @@ pub(crate) const TOOLS: &[&[Tool]] = &[
     app_deploy::TOOLS,
 ];
 
+/// The programs that have rules, for the analysis of a command.
+pub(crate) const KNOWN_PROGRAMS: KnownPrograms = KnownPrograms::new(&NAMES);
+
+/// The names of all tools, one behind the other. A hook makes one decision, so they are put there at compile time.
+static NAMES: [&str; name_count()] = {
+    let mut names = [""; name_count()];
+    let (mut file, mut at) = (0, 0);
+    while file < TOOLS.len() {
+        let mut tool = 0;
+        while tool < TOOLS[file].len() {
+            let mut name = 0;
+            while name < TOOLS[file][tool].names.len() {
+                names[at] = TOOLS[file][tool].names[name];
+                (name, at) = (name + 1, at + 1);
+            }
+            tool += 1;
+        }
+        file += 1;
+    }
+    names
+};
+
+const fn name_count() -> usize {
+    let (mut file, mut count) = (0, 0);
+    while file < TOOLS.len() {
+        let mut tool = 0;
+        while tool < TOOLS[file].len() {
+            count += TOOLS[file][tool].names.len();
+            tool += 1;
+        }
+        file += 1;
+    }
+    count
+}
+
 /// The tools of this name.
 pub(crate) fn tools(name: &str) -> impl Iterator<Item = &'static Tool> {
     TOOLS
         .iter()
         .flat_map(|tools| tools.iter())
         .filter(move |tool| tool.names.contains(&name))
-}
-
-/// The names of all tools.
-pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-    TOOLS
-        .iter()
-        .flat_map(|tools| tools.iter())
-        .flat_map(|tool| tool.names.iter().copied())
 }
 
 /// Whether a built-in rule has this name.
@@ -214,22 +241,4 @@ pub(crate) fn is_ours(id: &str) -> bool {
         .chain([&GENERAL])
         .flat_map(|tool| tool.rules)
         .any(|rule| rule.id == id)
-}
-
-/// Whether there are rules for a tool of this name, or it runs what it is given.
-pub(crate) fn is_modelled(name: &str) -> bool {
-    tools(name).next().is_some()
-        || matches!(
-            name,
-            "bash"
-                | "sh"
-                | "zsh"
-                | "eval"
-                | "xargs"
-                | "find"
-                | "env"
-                | "timeout"
-                | "nice"
-                | "nohup"
-        )
 }

@@ -225,7 +225,7 @@ impl Evaluator<'_> {
             }
         }
         let from = self.state.cwd.clone();
-        let effects = embedded_code::effects_given(language, source, &home, given);
+        let effects = embedded_code::effects_given(language, source, &home, self.known, given);
         // One that only runs another writes what that writes: `perl -e 'exec @ARGV' printf x`.
         let only_runs = effects.len() == 1;
         let mut output = Value::unknown();

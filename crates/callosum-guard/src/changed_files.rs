@@ -4,12 +4,11 @@
 //! lead to nothing, and a pattern includes every path that it matches.
 
 use crate::{
-    analyze::{Analysis, Call, pattern, value::is_known},
+    analyze::{Analysis, Call, Subject, pattern, value::is_known},
     facts::Facts,
     formatter::formatted,
     patch, path,
     protect::{Reach, writes},
-    rule::Subject,
 };
 
 /// Limit on the reported paths of one command.
@@ -98,7 +97,7 @@ fn joined(path: &str, folder: Option<&str>) -> String {
 
 /// Lists the files that a command's patches change.
 fn patched(call: &Call, facts: &Facts, text_of: &dyn Fn(&str) -> Option<String>) -> Vec<String> {
-    let subject = Subject::of_user(
+    let subject = Subject::new(
         call,
         "-C -c --git-dir --work-tree -d --directory -i --input -p --strip -o --output -D -r -F -z --exclude --include",
         facts,
@@ -168,7 +167,7 @@ fn whole_tree(call: &Call, facts: &Facts) -> Option<String> {
     if call.name != "git" {
         return None;
     }
-    let subject = Subject::of_user(call, "", facts);
+    let subject = Subject::new(call, "", facts);
     let has = |options: &[&str]| options.iter().any(|option| subject.has(option));
     let is_all = match subject.operand(0) {
         "reset" => has(&["--hard", "--merge", "--keep"]),

@@ -4,7 +4,7 @@
 //! for harmless: the verdict notes it, and if it has a dangerous word, a person is asked.
 
 use crate::{
-    analyze::{Analysis, Call, value::display_words},
+    analyze::{Analysis, Call, Subject, value::display_words},
     command_analysis::CommandAnalysis,
     data_loss,
     facts::Facts,
@@ -13,7 +13,7 @@ use crate::{
     permission::Permission,
     policy::{CONFIRM, Policy, UserRule},
     protect,
-    rule::{self, GENERAL, Strictness, Subject, Tool},
+    rule::{self, GENERAL, Strictness, Tool},
     secret_read,
     shell::ParseError,
     text_patterns,
@@ -111,7 +111,7 @@ fn judge(
         });
         if !call.words.is_empty() {
             named += 1;
-            let subject = Subject::new(call, &GENERAL, facts);
+            let subject = GENERAL.read(call, facts);
             opaque += usize::from(rule::is_opaque(&subject));
         }
         let allowed = policy
@@ -252,9 +252,12 @@ fn look(
         _ => display_words(&call.words),
     };
     let mut tool_looks = |tool: &Tool| {
-        let read = Subject::new(call, tool, facts);
+        let read = tool.read(call, facts);
         for rule in tool.rules {
-            let holds = rule.when.iter().any(|when| read.matches(when));
+            let holds = rule
+                .when
+                .iter()
+                .any(|when| rule::matches(&read, when, tool.tests));
             let decision = if holds {
                 policy.decision(rule.id, rule.severity)
             } else {
@@ -347,8 +350,12 @@ fn runs_in_a_container(call: &Call) -> bool {
 }
 
 fn by_user(rule: &UserRule, call: &Call, facts: &Facts, policy: &Policy) -> Decision {
-    let subject = Subject::of_user(call, &rule.takes, facts);
-    let holds = rule.when.is_empty() || rule.when.iter().any(|when| subject.matches(when));
+    let subject = Subject::new(call, &rule.takes, facts);
+    let holds = rule.when.is_empty()
+        || rule
+            .when
+            .iter()
+            .any(|when| rule::matches(&subject, when, &[]));
     if holds {
         policy.decision(&rule.id, rule.severity)
     } else {

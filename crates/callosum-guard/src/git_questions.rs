@@ -8,11 +8,11 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    analyze::{self, Analysis, Call, setting},
+    analyze::{self, Analysis, Call, Subject, setting},
     facts::Facts,
     link, path,
     program_names::DELETERS,
-    rule::{Subject, git_folder},
+    rule::git_folder,
 };
 
 /// Most branches that are asked about for one repository.
@@ -112,7 +112,7 @@ fn ask_about(questions: &mut Questions, call: &Call, folder: String, facts: &Fac
 
 /// Returns how git reads the words of one of its commands.
 pub(crate) fn subject<'a>(call: &'a Call, facts: &'a Facts) -> Subject<'a> {
-    Subject::of_user(call, "", facts)
+    Subject::new(call, "", facts)
 }
 
 /// Returns the folder in which git runs; `None` if the command or its environment points it at another repository.

@@ -25,7 +25,7 @@ use crate::{
     facts::Facts,
     permission::Permission,
     policy::Policy,
-    rule::{self, GENERAL, Subject},
+    rule::{self, GENERAL},
     shell::{
         self, Budget,
         tree::{Command, Part, Redirect, RedirectKind, Script, Simple, Target},
@@ -161,7 +161,7 @@ pub fn auto_allow(
         if call.depth == 0 {
             is_trusted = line.is_listed(&call.words);
         }
-        let is_opaque = || rule::is_opaque(&Subject::new(call, &GENERAL, facts));
+        let is_opaque = || rule::is_opaque(&GENERAL.read(call, facts));
         call.elsewhere || call.contained || !is_trusted && (call.guessed || is_opaque())
     };
     if !found.faults.is_empty() || found.calls.iter().any(&mut is_strange) {

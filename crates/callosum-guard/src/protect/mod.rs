@@ -5,6 +5,7 @@
 //! command would write, so that both ways are judged alike. The table of `writer` lists the files
 //! that each program writes.
 
+mod client_settings;
 mod mode;
 mod transfer;
 mod write_denial;

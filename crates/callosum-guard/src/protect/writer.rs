@@ -3,7 +3,7 @@
 //! It only has the ways in which a word names a file. Programs whose words need more than that to
 //! be read, such as editors and `tar`, are in `writes`.
 
-use crate::{analyze::value::is_known, rule::Subject};
+use crate::analyze::{Subject, value::is_known};
 
 /// Extent of the objections to a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -141,7 +141,7 @@ pub(crate) fn only_tells(call: &Call, facts: &Facts) -> bool {
     }
     let found = TOOLS.iter().find(|(names, ..)| names.contains(&name));
     found.is_some_and(|(_, takes, options)| {
-        let subject = Subject::of_user(call, takes, facts);
+        let subject = Subject::new(call, takes, facts);
         options.iter().any(|option| {
             // Abbreviations are left out: `--test` is not `--te`, which may be another tool's.
             let is_long = option.starts_with("--");

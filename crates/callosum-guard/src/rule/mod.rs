@@ -54,7 +54,6 @@ mod system;
 mod terraform;
 mod test_database;
 mod truncate;
-mod unpack;
 mod upload;
 mod virtual_machine;
 
@@ -70,10 +69,12 @@ pub(crate) use self::{
     dry_run::only_tells,
     emulator::is_emulated,
     git::git_folder,
-    matcher::Subject,
-    unpack::Unpacked,
+    matcher::{is_pattern, matches},
 };
-use crate::{analyze::KnownPrograms, verdict::Decision};
+use crate::{
+    analyze::{KnownPrograms, Subject},
+    verdict::Decision,
+};
 
 /// Limit on the danger that the guard tolerates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

@@ -1,7 +1,8 @@
 //! Packages and archives: what removes software, or lays files over others.
 
-use super::{Rule, Severity, Subject, Tool, Unpacked};
+use super::{Rule, Severity, Subject, Tool};
 use crate::{
+    analyze::Unpacked,
     path,
     path_class::{self, PathClass},
 };

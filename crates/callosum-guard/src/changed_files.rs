@@ -4,12 +4,11 @@
 //! lead to nothing, and a pattern includes every path that it matches.
 
 use crate::{
-    analyze::{Analysis, Call, pattern, value::is_known},
+    analyze::{Analysis, Call, Subject, pattern, value::is_known},
     facts::Facts,
     formatter::formatted,
     patch, path,
     protect::{Reach, writes},
-    rule::Subject,
 };
 
 /// Limit on the reported paths of one command.
@@ -98,7 +97,7 @@ fn joined(path: &str, folder: Option<&str>) -> String {
 
 /// Lists the files that a command's patches change.
 fn patched(call: &Call, facts: &Facts, text_of: &dyn Fn(&str) -> Option<String>) -> Vec<String> {
-    let subject = Subject::of_user(
+    let subject = Subject::new(
         call,
         "-C -c --git-dir --work-tree -d --directory -i --input -p --strip -o --output -D -r -F -z --exclude --include",
         facts,
@@ -163,20 +162,12 @@ fn patched(call: &Call, facts: &Facts, text_of: &dyn Fn(&str) -> Option<String>)
     all
 }
 
-/// Returns the project that a folder is in; the folder itself if it is in none.
-pub(crate) fn tree_of(call: &Call, facts: &Facts, folder: &str) -> String {
-    let folder = path::absolute(folder, call.cwd.as_deref());
-    let root = facts.root.as_deref();
-    let root = root.filter(|root| path::is_within(&folder, root));
-    root.map_or(folder.clone(), str::to_owned)
-}
-
 /// Returns the tree whose uncommitted changes a git command discards or stashes.
 fn whole_tree(call: &Call, facts: &Facts) -> Option<String> {
     if call.name != "git" {
         return None;
     }
-    let subject = Subject::of_user(call, "", facts);
+    let subject = Subject::new(call, "", facts);
     let has = |options: &[&str]| options.iter().any(|option| subject.has(option));
     let is_all = match subject.operand(0) {
         "reset" => has(&["--hard", "--merge", "--keep"]),
@@ -187,7 +178,7 @@ fn whole_tree(call: &Call, facts: &Facts) -> Option<String> {
         _ => false,
     };
     let named = subject.value("-C");
-    is_all.then(|| tree_of(call, facts, named.unwrap_or(".")))
+    is_all.then(|| facts.tree_of(named.unwrap_or("."), call.cwd.as_deref()))
 }
 
 #[cfg(test)]

@@ -1,19 +1,18 @@
 //! [`CommandAnalysis`]: a command line, interpreted once, and each question that drivers ask about it.
 //!
 //! Start with [`CommandAnalysis::of`]. Reading a line as its shell would is most of the cost of a decision, so a hook makes
-//! one analysis and asks it for the verdict, the files that change and the folders that it visits.
+//! one analysis and asks it for the verdict (in `decide`), the files that change and the folders that it visits.
 
 use std::sync::Arc;
 
 use crate::{
     analyze::{self, Analysis},
     changed_files::{self, Touched},
-    collected, decide,
+    collected,
     facts::Facts,
-    git_state::{self, Questions},
+    git_questions::{self, Questions},
     git_writes::{self, GitWrite},
-    policy::Policy,
-    verdict::{Explanation, Verdict},
+    rule::KNOWN_PROGRAMS,
     visited_dirs,
 };
 
@@ -32,7 +31,7 @@ impl CommandAnalysis {
     /// Pure. Takes some microseconds for a usual command; work is bounded for any text.
     pub fn of(command: &str, facts: &Facts) -> Self {
         let text = command.replace('\0', "");
-        let analysis = Arc::new(analyze::unwrap(&text, facts));
+        let analysis = Arc::new(analyze::unwrap(&text, facts, KNOWN_PROGRAMS));
         Self {
             text,
             facts: facts.clone(),
@@ -50,7 +49,7 @@ impl CommandAnalysis {
             ..self.facts
         };
         if known != facts {
-            self.analysis = Arc::new(analyze::unwrap(&self.text, &facts));
+            self.analysis = Arc::new(analyze::unwrap(&self.text, &facts, KNOWN_PROGRAMS));
         }
         Self { facts, ..self }
     }
@@ -65,19 +64,9 @@ impl CommandAnalysis {
         self.text == command
     }
 
-    /// Decides over the line.
-    pub fn verdict(&self, policy: &Policy) -> Verdict {
-        decide::verdict(self, policy)
-    }
-
-    /// Decides, and lists every command that would run and every rule that was checked.
-    pub fn explain(&self, policy: &Policy) -> Explanation {
-        decide::explanation(self, policy)
-    }
-
     /// Returns what a driver should find out before the guard stops this line.
     pub fn questions(&self) -> Questions {
-        git_state::questions(&self.analysis, &self.facts)
+        git_questions::questions(&self.analysis, &self.facts)
     }
 
     /// Returns the folders that the line's shells go to by `cd` and its like, each once: absolute paths, as far as they

@@ -4,11 +4,12 @@
 //! `rm -r src`, are irreversible without that. Nothing here is a verdict.
 
 use crate::{
-    analyze::{Call, value::is_known},
+    analyze::{Call, Subject, value::is_known},
     facts::Facts,
     path,
     path_class::PathClass,
-    rule::{self, Severity, Subject},
+    program_names::DELETERS,
+    rule::{self, Severity},
 };
 
 /// Limit on the earlier places of a file that are reported.
@@ -19,9 +20,9 @@ pub(crate) fn loses(call: &Call, facts: &Facts) -> bool {
     if call.elsewhere {
         return false;
     }
-    let subject = || Subject::of_user(call, "", facts);
+    let subject = || Subject::new(call, "", facts);
     let name = call.name.as_str();
-    let deletes = rule::DELETERS.contains(&name) && name != "rmdir";
+    let deletes = DELETERS.contains(&name) && name != "rmdir";
     if deletes || matches!(name, "shred" | "wipe" | "truncate") {
         let subject = subject();
         let mut operands = subject.operands.iter();
@@ -39,7 +40,7 @@ pub(crate) fn loses(call: &Call, facts: &Facts) -> bool {
     let to = |at: Option<&str>| at.is_some_and(|path| holds_work(place(path)));
     match name {
         "git" => {
-            let subject = Subject::of_user(call, "", facts);
+            let subject = Subject::new(call, "", facts);
             let has = |options: &[&str]| options.iter().any(|option| subject.has(option));
             match subject.operand(0) {
                 "clean" => !has(&["-n", "--dry-run"]),
@@ -56,7 +57,7 @@ pub(crate) fn loses(call: &Call, facts: &Facts) -> bool {
         }
         // A file that is moved out of the project is lost along with its new place.
         "mv" | "gmv" => {
-            let subject = Subject::of_user(call, "-t --target-directory -S --suffix", facts);
+            let subject = Subject::new(call, "-t --target-directory -S --suffix", facts);
             let into = subject
                 .value("-t")
                 .or_else(|| subject.value("--target-directory"));
@@ -78,13 +79,13 @@ pub(crate) fn loses(call: &Call, facts: &Facts) -> bool {
         }
         // They put files into an archive, and take them away.
         "zip" => {
-            let subject = Subject::of_user(call, "-x -i -b -P -t -tt -n", facts);
+            let subject = Subject::new(call, "-x -i -b -P -t -tt -n", facts);
             subject.has("-m") || subject.has("--move")
         }
         "7z" | "7za" | "7zz" => call.words.iter().any(|word| word.text == "-sdel"),
         "tar" | "gtar" | "bsdtar" => subject().has("--remove-files"),
         "uniq" => {
-            let subject = Subject::of_user(call, "-f -s -w", facts);
+            let subject = Subject::new(call, "-f -s -w", facts);
             let second = subject.operands.get(1);
             to(second.map(|(word, _)| word.text.as_str()))
         }
@@ -124,7 +125,7 @@ fn names(call: &Call, path: &str) -> bool {
 /// Whether `sed -i` takes more out of files than it puts in: lines are deleted, or only those are
 /// printed that fit.
 fn cuts_in_place(call: &Call, facts: &Facts) -> bool {
-    let subject = Subject::of_user(call, "-e -f --expression --file -l --line-length", facts);
+    let subject = Subject::new(call, "-e -f --expression --file -l --line-length", facts);
     let mut words = call.words.iter().skip(1).map(|word| word.text.as_str());
     let is_in_place = words.any(|word| {
         let letters = word.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
@@ -204,12 +205,16 @@ pub(crate) fn with_places_before(path: String, moves: &[(String, String)]) -> Ve
 /// Whether a rule holds that is more than a note, however strict one is.
 pub(crate) fn is_grave(call: &Call, facts: &Facts) -> bool {
     rule::tools(&call.name).any(|tool| {
-        let subject = Subject::new(call, tool, facts);
+        let subject = tool.read(call, facts);
         let mut grave = tool
             .rules
             .iter()
             .filter(|rule| rule.severity != Severity::Note);
-        grave.any(|rule| rule.when.iter().any(|when| subject.matches(when)))
+        grave.any(|rule| {
+            rule.when
+                .iter()
+                .any(|when| rule::matches(&subject, when, tool.tests))
+        })
     })
 }
 

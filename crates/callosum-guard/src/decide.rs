@@ -4,20 +4,20 @@
 //! for harmless: the verdict notes it, and if it has a dangerous word, a person is asked.
 
 use crate::{
-    analyze::{Analysis, Call, value::display_words},
+    analyze::{Analysis, Call, Subject, value::display_words},
     command_analysis::CommandAnalysis,
     data_loss,
     facts::Facts,
     harmless::{Relief, is_own_discard},
     link, overwrite,
     permission::Permission,
-    policy::{Policy, UserRule},
+    policy::{CONFIRM, Policy, UserRule},
     protect,
-    rule::{self, GENERAL, Strictness, Subject, Tool},
+    rule::{self, GENERAL, Strictness, Tool},
     secret_read,
     shell::ParseError,
     text_patterns,
-    verdict::{Coverage, Decision, Explanation, RuleTrace, Step, Verdict},
+    verdict::{Coverage, Decision, Explanation, RuleMatch, RuleTrace, Step, Verdict},
 };
 
 /// Decides over a command line.
@@ -27,23 +27,25 @@ pub fn decide(command: &str, facts: &Facts, policy: &Policy) -> Verdict {
     CommandAnalysis::of(command, facts).verdict(policy)
 }
 
-/// Decides over a command line that is interpreted already.
-pub(crate) fn verdict(command: &CommandAnalysis, policy: &Policy) -> Verdict {
-    let (verdict, alternatives) = judge(command, policy, None);
-    with_alternative(verdict, alternatives, command.facts(), policy)
-}
-
 /// Decides, and lists every command that would run and every rule that looked.
 pub fn explain(command: &str, facts: &Facts, policy: &Policy) -> Explanation {
     CommandAnalysis::of(command, facts).explain(policy)
 }
 
-/// Decides over a command line that is interpreted already, and lists what was checked.
-pub(crate) fn explanation(command: &CommandAnalysis, policy: &Policy) -> Explanation {
-    let mut steps = Vec::new();
-    let (verdict, alternatives) = judge(command, policy, Some(&mut steps));
-    let verdict = with_alternative(verdict, alternatives, command.facts(), policy);
-    Explanation { verdict, steps }
+impl CommandAnalysis {
+    /// Decides over the line.
+    pub fn verdict(&self, policy: &Policy) -> Verdict {
+        let (verdict, alternatives) = judge(self, policy, None);
+        with_alternative(verdict, alternatives, self.facts(), policy)
+    }
+
+    /// Decides, and lists every command that would run and every rule that was checked.
+    pub fn explain(&self, policy: &Policy) -> Explanation {
+        let mut steps = Vec::new();
+        let (verdict, alternatives) = judge(self, policy, Some(&mut steps));
+        let verdict = with_alternative(verdict, alternatives, self.facts(), policy);
+        Explanation { verdict, steps }
+    }
 }
 
 /// Adds the first alternative that the guard would allow as well: under `paranoid` it may allow
@@ -73,24 +75,8 @@ fn with_alternative(
     }
 }
 
-/// The rule of those who want to be asked about everything, and its reason.
-pub(crate) const CONFIRM: (&str, &str) = (
-    "config.confirm",
-    "the configuration requires a person to confirm everything",
-);
-
 /// Limit on the reported files that may be lost.
 const MOST_NAMED: usize = 64;
-
-/// The objection of one rule to one command.
-pub(crate) struct RuleMatch {
-    pub(crate) decision: Decision,
-    pub(crate) rule: String,
-    pub(crate) reason: String,
-    /// The best first.
-    pub(crate) alternatives: Vec<String>,
-    pub(crate) subject: String,
-}
 
 /// Decides, and returns the alternatives of the rule that counts, even those that the guard would
 /// stop.
@@ -125,7 +111,7 @@ fn judge(
         });
         if !call.words.is_empty() {
             named += 1;
-            let subject = Subject::new(call, &GENERAL, facts);
+            let subject = GENERAL.read(call, facts);
             opaque += usize::from(rule::is_opaque(&subject));
         }
         let allowed = policy
@@ -266,9 +252,12 @@ fn look(
         _ => display_words(&call.words),
     };
     let mut tool_looks = |tool: &Tool| {
-        let read = Subject::new(call, tool, facts);
+        let read = tool.read(call, facts);
         for rule in tool.rules {
-            let holds = rule.when.iter().any(|when| read.matches(when));
+            let holds = rule
+                .when
+                .iter()
+                .any(|when| rule::matches(&read, when, tool.tests));
             let decision = if holds {
                 policy.decision(rule.id, rule.severity)
             } else {
@@ -361,8 +350,12 @@ fn runs_in_a_container(call: &Call) -> bool {
 }
 
 fn by_user(rule: &UserRule, call: &Call, facts: &Facts, policy: &Policy) -> Decision {
-    let subject = Subject::of_user(call, &rule.takes, facts);
-    let holds = rule.when.is_empty() || rule.when.iter().any(|when| subject.matches(when));
+    let subject = Subject::new(call, &rule.takes, facts);
+    let holds = rule.when.is_empty()
+        || rule
+            .when
+            .iter()
+            .any(|when| rule::matches(&subject, when, &[]));
     if holds {
         policy.decision(&rule.id, rule.severity)
     } else {

@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::git_state::GitState;
+use crate::{git_state::GitState, path};
 
 /// The facts that a decision rests on. Paths are absolute, with links resolved by the caller.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,6 +69,16 @@ pub struct Facts {
     /// Paths that the command deletes and that do not exist.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub absent: Vec<String>,
+}
+
+impl Facts {
+    /// Returns the project that a folder is in; the folder itself if it is in none.
+    pub(crate) fn tree_of(&self, folder: &str, cwd: Option<&str>) -> String {
+        let folder = path::absolute(folder, cwd);
+        let root = self.root.as_deref();
+        let root = root.filter(|root| path::is_within(&folder, root));
+        root.map_or(folder.clone(), str::to_owned)
+    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,10 @@
 //!
 //! A file that one is given by name is in the table of `protect::writer`.
 
-use crate::{analyze::Call, changed_files::tree_of, facts::Facts, rule::Subject};
+use crate::{
+    analyze::{Call, Subject},
+    facts::Facts,
+};
 
 /// A program that rewrites every source file in the folders that it is given, or in its working
 /// folder.
@@ -98,7 +101,7 @@ const FORMATTERS: [Formatter; 9] = [
 impl Formatter {
     /// Returns the folders that a command has it write in; none if the command is another.
     fn folders(&self, call: &Call, facts: &Facts) -> Vec<String> {
-        let subject = Subject::of_user(call, self.takes, facts);
+        let subject = Subject::new(call, self.takes, facts);
         let has = |options: &[&str]| options.iter().any(|option| subject.has(option));
         let is_it = self.names.contains(&call.name.as_str())
             && (self.verbs.is_empty() || self.verbs.contains(&subject.operand(0)))
@@ -139,7 +142,7 @@ fn formatted_by_cargo(call: &Call, facts: &Facts) -> Option<String> {
     if call.name != "cargo" {
         return None;
     }
-    let subject = Subject::of_user(call, "--manifest-path -p --package", facts);
+    let subject = Subject::new(call, "--manifest-path -p --package", facts);
     let is_written = match subject.operand(0) {
         "fmt" => {
             let mut words = call.words.iter();
@@ -149,5 +152,5 @@ fn formatted_by_cargo(call: &Call, facts: &Facts) -> Option<String> {
         "clippy" => subject.has("--fix"),
         _ => false,
     };
-    is_written.then(|| tree_of(call, facts, "."))
+    is_written.then(|| facts.tree_of(".", call.cwd.as_deref()))
 }

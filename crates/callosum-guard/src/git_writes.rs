@@ -4,11 +4,11 @@
 
 use crate::{
     analyze::{
-        Analysis, Call,
+        Analysis, Call, Subject,
         value::{Value, is_known},
     },
     facts::Facts,
-    rule::{Subject, git_folder},
+    rule::git_folder,
 };
 
 /// That a command has git write files of a tree.
@@ -56,7 +56,7 @@ pub(crate) fn written(analysis: &Analysis, facts: &Facts) -> Vec<GitWrite> {
 }
 
 fn by(call: &Call, facts: &Facts) -> Option<GitWrite> {
-    let subject = Subject::of_user(call, "", facts);
+    let subject = Subject::new(call, "", facts);
     let (step, by) = match call.name.as_str() {
         "git" => of_git(&subject)?,
         "gh" if (subject.operand(0), subject.operand(1)) == ("pr", "checkout") => {

@@ -25,30 +25,34 @@ mod command_analysis;
 pub mod config;
 mod data_loss;
 mod decide;
-mod docker;
 mod facts;
 mod fetch;
 mod formatter;
 mod generated_sql;
+mod git_questions;
 mod git_state;
 mod git_writes;
 mod glob;
 mod harmless;
 mod link;
+mod loopback;
 mod overwrite;
 pub mod patch;
 mod path;
 mod path_class;
 mod permission;
 mod policy;
+mod process_names;
+mod program_names;
 mod protect;
 mod rule;
+mod secret_files;
+mod secret_list;
 mod secret_read;
 mod sed;
 mod shell;
 mod text_patterns;
 pub mod tool_name;
-mod unpack;
 mod verdict;
 mod visited_dirs;
 mod well_known_dirs;
@@ -59,13 +63,15 @@ pub use crate::{
     command_analysis::CommandAnalysis,
     decide::{decide, explain},
     facts::Facts,
-    git_state::{GitQuestion, GitState, Questions},
+    git_questions::{GitQuestion, Questions},
+    git_state::GitState,
     git_writes::{GitWrite, GitWriteSource},
     glob::takes_in,
     permission::{Permission, PermissionError},
     policy::{Policy, UserRule},
     protect::decide_write,
     rule::{Severity, Strictness, can_be_made_again},
-    secret_read::{SecretReads, decide_read},
+    secret_list::SecretReads,
+    secret_read::decide_read,
     verdict::{Coverage, Decision, Explanation, RuleTrace, Step, Verdict},
 };

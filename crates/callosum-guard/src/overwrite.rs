@@ -5,14 +5,12 @@
 //! does, that folder is reported, with a slash behind it.
 
 use crate::{
-    analyze::{Call, value::is_known},
+    analyze::{Call, Subject, Unpacked, value::is_known},
     facts::Facts,
     link::{facts_of_entry, resolve},
     patch, path,
     path_class::{PathClass, place},
     protect,
-    rule::Subject,
-    unpack::Unpacked,
 };
 
 /// Programs that format a file or set one value in it, or make it from sources that stay: what stood there is not lost by
@@ -100,7 +98,7 @@ pub(crate) fn written_over(call: &Call, facts: &Facts) -> Vec<String> {
 /// Whether a program that writes its input to files appends to them.
 fn appends(call: &Call, facts: &Facts) -> bool {
     matches!(call.name.as_str(), "tee" | "sponge") && {
-        let subject = Subject::of_user(call, "", facts);
+        let subject = Subject::new(call, "", facts);
         subject.has("-a") || subject.has("--append")
     }
 }
@@ -118,7 +116,7 @@ fn placed(call: &Call, facts: &Facts) -> Option<Vec<String>> {
         "cp" | "mv" | "ln" => "-t --target-directory -S --suffix",
         _ => return None,
     };
-    let subject = Subject::of_user(call, takes, facts);
+    let subject = Subject::new(call, takes, facts);
     let spares: &[&str] = match name {
         "rsync" => &["-n", "--dry-run", "--ignore-existing", "-b", "--backup"],
         "install" => &["-d", "--directory", "-b", "--backup"],
@@ -176,7 +174,7 @@ fn placed(call: &Call, facts: &Facts) -> Option<Vec<String>> {
 /// The names in a patch that is in a file are not known.
 fn patched(call: &Call, facts: &Facts) -> Option<Vec<String>> {
     let takes = "-C -c -i --input -d --directory -p --strip -D -r -o --output -F --fuzz";
-    let subject = Subject::of_user(call, takes, facts);
+    let subject = Subject::new(call, takes, facts);
     let (folder, spares): (_, &[&str]) = match (call.name.as_str(), subject.operand(0)) {
         ("patch", _) => (
             ["-d", "--directory"]

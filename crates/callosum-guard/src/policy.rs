@@ -9,9 +9,15 @@ use serde::{Deserialize, Serialize};
 use crate::{
     permission::Permission,
     rule::{Severity, Strictness},
-    secret_read::SecretReads,
+    secret_list::SecretReads,
     verdict::Decision,
 };
+
+/// The rule of those who want to be asked about everything, and its reason.
+pub(crate) const CONFIRM: (&str, &str) = (
+    "config.confirm",
+    "the configuration requires a person to confirm everything",
+);
 
 /// Settings for decisions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,11 +7,10 @@ use regex::RegexSet;
 
 use crate::{
     analyze::Analysis,
-    decide::RuleMatch,
     policy::Policy,
     rule::{Severity, Strictness},
     shell::ParseError,
-    verdict::Decision,
+    verdict::{Decision, RuleMatch},
 };
 
 /// The seed's six patterns (Seed CAKE §4).

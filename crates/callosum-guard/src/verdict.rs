@@ -108,6 +108,16 @@ pub struct RuleTrace {
     pub decision: Decision,
 }
 
+/// Objection of one rule to one command.
+pub(crate) struct RuleMatch {
+    pub(crate) decision: Decision,
+    pub(crate) rule: String,
+    pub(crate) reason: String,
+    /// Commands that serve the same end, the best first.
+    pub(crate) alternatives: Vec<String>,
+    pub(crate) subject: String,
+}
+
 /// A verdict and how it came about.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Explanation {

@@ -10,9 +10,9 @@ use super::{
     value::{Arg, MAX_VALUE, Source, Value},
 };
 use crate::{
+    loopback::is_loopback,
     path,
-    protect::keeps_secrets,
-    rule::is_loopback,
+    secret_files::keeps_secrets,
     shell::tree::{Redirect, RedirectKind, Script, Target},
 };
 

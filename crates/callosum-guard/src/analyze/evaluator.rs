@@ -8,13 +8,14 @@ use std::rc::Rc;
 
 use super::{
     call::{Analysis, Call},
+    docker::Mounts,
+    known_programs::KnownPrograms,
     scope::Branches,
     state::State,
     uncertain_cwd::{CwdState, ends, is_asked},
     value::{Arg, MAX_VALUE, MAYBE, SOME, Value, display_words},
 };
 use crate::{
-    docker::Mounts,
     facts::Facts,
     link,
     shell::{
@@ -33,9 +34,10 @@ const MAX_DEPTH: usize = 24;
 pub(super) const MAX_ROUNDS: usize = 16;
 
 /// Finds every command that a text would run.
-pub(crate) fn unwrap(text: &str, facts: &Facts) -> Analysis {
+pub(crate) fn unwrap(text: &str, facts: &Facts, known: KnownPrograms) -> Analysis {
     let mut walker = Evaluator {
         facts,
+        known,
         budget: Budget { bytes: MAX_BYTES },
         found: Analysis::default(),
         steps: 0,
@@ -72,6 +74,8 @@ pub(super) const INPUT: &str = "/dev/fd/0";
 /// State of the walk.
 pub(super) struct Evaluator<'a> {
     pub(super) facts: &'a Facts,
+    /// The programs that matter.
+    pub(super) known: KnownPrograms,
     budget: Budget,
     pub(super) found: Analysis,
     pub(super) steps: usize,

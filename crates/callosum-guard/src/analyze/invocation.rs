@@ -4,6 +4,7 @@
 
 use super::{
     call::{Call, Write},
+    database_framework::variables,
     evaluator::Evaluator,
     renamed_binaries::named,
     setting,
@@ -148,7 +149,7 @@ impl Evaluator<'_> {
 
     pub(super) fn record(&mut self, call: Call) {
         const ENDPOINT: &str = "AWS_ENDPOINT_URL";
-        let environment = crate::rule::variables(&call)
+        let environment = variables(&call)
             .filter(|name| !self.state.own.contains(*name) && self.state.get(name).is_some())
             .map(|name| (name, self.state.known(name).unwrap_or_default().to_owned()))
             .collect();

@@ -5,7 +5,8 @@
 
 use super::{
     evaluator::Evaluator,
-    list_commands::{LISTED, picks_out},
+    line_filters::picks_out,
+    list_commands::LISTED,
     parents,
     pid_sources::{of_kind, tells_all},
     taint::source_after,

@@ -1,11 +1,11 @@
 //! Numbers of processes: which programs print those of everybody, or all of one kind, and what picks some out of them.
 
 use super::{
-    list_commands::picks_out,
+    line_filters::{picks_out, wanted_by_awk},
     value::{Arg, Source},
     wrapper_table::{first_operand, operands, takes_next},
 };
-use crate::rule::is_of_many;
+use crate::process_names::is_of_many;
 
 /// Whether a program prints the processes of everybody, or of a user.
 pub(super) fn tells_all(name: &str, words: &[Arg]) -> bool {
@@ -139,21 +139,6 @@ fn picks_a_kind(name: &str, words: &[Arg]) -> bool {
             pattern.is_some_and(|pattern| is_of_many(&pattern.text))
         }
     }
-}
-
-/// Lists what a condition of awk compares a line with: patterns between slashes, and strings.
-pub(super) fn wanted_by_awk(condition: &str) -> Vec<&str> {
-    let mut wanted = Vec::new();
-    let mut rest = condition;
-    while let Some(at) = rest.find(['/', '"']) {
-        let sign = &rest[at..=at];
-        let Some(length) = rest[at + 1..].find(sign) else {
-            break;
-        };
-        wanted.push(&rest[at + 1..at + 1 + length]);
-        rest = &rest[at + length + 2..];
-    }
-    wanted
 }
 
 /// Lists the values of an option: as their own word, joined to it, or behind other letters.

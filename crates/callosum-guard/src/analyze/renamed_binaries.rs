@@ -1,12 +1,10 @@
 //! Programs under another name: copied or linked to another path on the way, or named by a pattern.
 
 use super::{
-    SHELLS,
     evaluator::{Evaluator, MAX_ROUNDS},
-    pattern,
     value::{Arg, Value},
 };
-use crate::path;
+use crate::{path, program_names::SHELLS};
 
 /// Programs that are remembered at other places.
 const MAX_PROGRAMS: usize = 256;
@@ -24,7 +22,7 @@ impl Evaluator<'_> {
             Some(name) => name,
             None => named(from),
         };
-        let matters = crate::rule::is_modelled(&name) || SHELLS.contains(&name.as_str());
+        let matters = self.known.contains(&name) || SHELLS.contains(&name.as_str());
         if matters && self.found.programs.len() < MAX_PROGRAMS {
             self.found.programs.insert(to.to_owned(), name);
         }
@@ -32,8 +30,7 @@ impl Evaluator<'_> {
 
     /// Follows each program that a pattern in a path may come to, of those that matter.
     pub(super) fn any_of(&mut self, pattern: &str, words: &[Arg], input: Option<&Value>) {
-        let named = crate::rule::names().filter(|name| pattern::matches(pattern, name));
-        for name in named.take(MAX_ROUNDS) {
+        for name in self.known.matching(pattern).take(MAX_ROUNDS) {
             let mut run = words.to_vec();
             run[0] = Arg::plain(name);
             self.guessing(|walker| walker.inner(pattern, &run, input));

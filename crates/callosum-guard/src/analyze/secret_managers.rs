@@ -5,7 +5,7 @@ use super::{
     pattern,
     value::{Arg, Source},
 };
-use crate::protect::keeps_secrets;
+use crate::secret_files::keeps_secrets;
 
 /// A program that prints secrets.
 struct SecretPrinter {

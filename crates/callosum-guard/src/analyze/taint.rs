@@ -4,12 +4,15 @@
 use super::{
     call::Call,
     evaluator::Evaluator,
-    list_commands::picks_out,
+    line_filters::picks_out,
     secret_managers::kept_by,
     value::{Arg, Source, Value},
     wrapper_table::{first_operand, operands},
 };
-use crate::protect::{self, keeps_secrets, sent_file};
+use crate::{
+    protect,
+    secret_files::{keeps_secrets, sent_file},
+};
 
 /// Programs that print the files that they are given, as they are or in another form.
 const READERS: [&str; 60] = [

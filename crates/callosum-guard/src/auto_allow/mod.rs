@@ -25,7 +25,7 @@ use crate::{
     facts::Facts,
     permission::Permission,
     policy::Policy,
-    rule::{self, GENERAL, Subject},
+    rule::{self, GENERAL},
     shell::{
         self, Budget,
         tree::{Command, Part, Redirect, RedirectKind, Script, Simple, Target},
@@ -154,14 +154,14 @@ pub fn auto_allow(
     if verdict.decision != Decision::Allow || verdict.rule.is_some() {
         return Err(AllowRefusal::Verdict);
     }
-    let found = analyze::unwrap(command, facts);
+    let found = analyze::unwrap(command, facts, rule::KNOWN_PROGRAMS);
     // A listed program may run a file that the guard has not read; that is what its user trusts.
     let mut is_trusted = false;
     let mut is_strange = |call: &analyze::Call| {
         if call.depth == 0 {
             is_trusted = line.is_listed(&call.words);
         }
-        let is_opaque = || rule::is_opaque(&Subject::new(call, &GENERAL, facts));
+        let is_opaque = || rule::is_opaque(&GENERAL.read(call, facts));
         call.elsewhere || call.contained || !is_trusted && (call.guessed || is_opaque())
     };
     if !found.faults.is_empty() || found.calls.iter().any(&mut is_strange) {

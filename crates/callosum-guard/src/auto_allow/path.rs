@@ -9,7 +9,7 @@ use super::{AllowRefusal, Kind, Line, Tree};
 use crate::{
     decide_write,
     path::{is_within, name},
-    protect::keeps_secrets,
+    secret_files::keeps_secrets,
     verdict::Decision,
 };
 

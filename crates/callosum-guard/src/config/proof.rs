@@ -3,10 +3,7 @@
 //! A rule that never holds protects no one, and is found out only when it should have held. So it
 //! is refused if its patterns are invalid, or if its own commands contradict it.
 
-use crate::{
-    Decision, Facts, Policy, Severity, Strictness, UserRule, decide, explain,
-    rule::{self, Subject},
-};
+use crate::{Decision, Facts, Policy, Severity, Strictness, UserRule, decide, explain, rule};
 
 /// A fault of a rule: the key within it, the value there, and the expected value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,7 +41,7 @@ pub(super) fn faults(rule: &UserRule) -> Vec<ProofFault> {
     for (at, when) in rule.when.iter().enumerate() {
         if let Some(token) = when
             .split_whitespace()
-            .find(|token| !Subject::is_pattern(token))
+            .find(|token| !rule::is_pattern(token))
         {
             faults.push(fault(
                 format!("when[{at}]"),

@@ -7,11 +7,12 @@
 //! `git stash pop` or `mv`, a clean tree is not clean any more.
 
 use crate::{
-    analyze::{Call, value::Arg},
+    analyze::{Call, Subject, value::Arg},
     facts::Facts,
-    git_state::{GitState, deleted, folder_of, overwritten_branches, subject, worktree},
+    git_questions::{deleted, folder_of, overwritten_branches, subject, worktree},
+    git_state::GitState,
     path,
-    rule::{DELETERS, Subject},
+    program_names::DELETERS,
     shell::{self, Budget, tree::Command},
 };
 

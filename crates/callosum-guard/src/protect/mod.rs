@@ -5,8 +5,8 @@
 //! command would write, so that both ways are judged alike. The table of `writer` lists the files
 //! that each program writes.
 
+mod client_settings;
 mod mode;
-mod secret_files;
 mod transfer;
 mod write_denial;
 mod writer;
@@ -15,7 +15,6 @@ mod writes;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use secret_files::{keeps_secrets, sent_file};
 pub use write_denial::decide_write;
 pub(crate) use write_denial::{ALL as OBJECTIONS, objection_to};
 pub(crate) use writer::Reach;

@@ -1,6 +1,6 @@
 //! Access that a mode of `chmod` leaves to a file's readers.
 
-use super::write_denial::SETTINGS;
+use super::client_settings::SETTINGS;
 use crate::analyze::value::Arg;
 
 /// Options of `chmod` that are no mode.

@@ -1,15 +1,11 @@
 //! Paths that copying, linking or moving writes: the target, the paths in it under the sources'
 //! names, and the folder that is replaced.
 
-use super::{
-    writer::Reach,
-    writes::{Written, operands},
-};
+use super::writer::{Reach, Written, operands};
 use crate::{
-    analyze::{Call, value::Arg},
+    analyze::{Call, Subject, value::Arg},
     facts::Facts,
     link, path,
-    rule::Subject,
 };
 
 /// Adds the paths that programs write which take sources and a target.
@@ -19,7 +15,7 @@ pub(super) fn copied(call: &Call, facts: &Facts, all: &mut Vec<Written>) {
         "rsync" | "scp" => "-e -i -F -P -o -l --rsh --exclude --include --filter",
         _ => "-t --target-directory -S --suffix",
     };
-    let subject = Subject::of_user(call, takes, facts);
+    let subject = Subject::new(call, takes, facts);
     if (subject.has("-n") || subject.has("--list-only")) && call.name == "rsync"
         || subject.has("--dry-run")
     {
@@ -135,7 +131,7 @@ fn put_into(
 
 /// Adds the paths that a move removes, and those that it creates.
 pub(super) fn moved(call: &Call, facts: &Facts, all: &mut Vec<Written>) {
-    let subject = Subject::of_user(call, "-t --target-directory -S --suffix", facts);
+    let subject = Subject::new(call, "-t --target-directory -S --suffix", facts);
     let folder = into(&subject);
     let count = subject.operands.len();
     let replaces_target = subject.has("-T") || subject.has("--no-target-directory");

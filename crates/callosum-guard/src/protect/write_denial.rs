@@ -1,13 +1,12 @@
 //! Objections to a write to a path: the owner of the file, and the severity.
 
-use super::writer::Reach;
+use super::{client_settings::SETTINGS, writer::Reach};
 use crate::{
     analyze::value::is_known,
-    decide::CONFIRM,
     facts::Facts,
     glob, link, path,
     path_class::{self, PathClass},
-    policy::Policy,
+    policy::{CONFIRM, Policy},
     rule::Severity,
     verdict::{Decision, Verdict},
 };
@@ -97,37 +96,6 @@ const STARTUP_FOLDERS: [&str; 6] = [
     "Library/LaunchAgents/",
     ".oh-my-zsh/",
     ".bashrc.d/",
-];
-
-/// The folders of clients, and what in each steers their hooks, also by the beginning of its name.
-pub(super) const SETTINGS: [(&str, &[&str]); 6] = [
-    (
-        ".claude",
-        &[
-            "settings*",
-            "settings.json",
-            "settings.local.json",
-            "hooks",
-            "plugins",
-        ],
-    ),
-    (
-        ".codex",
-        &[
-            "config.toml",
-            "hooks.json",
-            "hooks",
-            "rules",
-            "requirements.toml",
-        ],
-    ),
-    (
-        ".gemini",
-        &["settings*", "settings.json", "hooks", "policies"],
-    ),
-    (".qwen", &["settings*", "settings.json", "hooks"]),
-    (".opencode", &["plugin", "plugins"]),
-    (".cursor", &["hooks.json", "hooks"]),
 ];
 
 /// Decides over a write to a path by a tool that writes files.

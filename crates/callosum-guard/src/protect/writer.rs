@@ -3,6 +3,8 @@
 //! It only has the ways in which a word names a file. Programs whose words need more than that to
 //! be read, such as editors and `tar`, are in `writes`.
 
+use crate::analyze::{Subject, value::is_known};
+
 /// Extent of the objections to a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reach {
@@ -18,6 +20,18 @@ pub(crate) enum Reach {
     /// Every protected file, and every folder with such a file in it: all of it goes, or is another
     /// one afterwards.
     Whole,
+}
+
+/// A path that is written, and how much may be held against that.
+pub(super) type Written = (String, Reach);
+
+/// The operands that name a path, or could.
+pub(super) fn operands<'a>(subject: &Subject<'a>) -> impl DoubleEndedIterator<Item = &'a str> {
+    let texts = subject.operands.iter().map(|(word, _)| word.text.as_str());
+    let texts: Vec<&str> = texts
+        .filter(|text| is_known(text) || text.contains('/'))
+        .collect();
+    texts.into_iter()
 }
 
 /// The words that name what is written.

@@ -3,20 +3,15 @@
 use super::{
     mode,
     transfer::{copied, moved},
-    writer::{OUTPUT, Part, Reach, WRITERS, Writer},
+    writer::{OUTPUT, Part, Reach, WRITERS, Writer, Written, operands},
 };
 use crate::{
-    analyze::{Call, Write, value::is_known},
+    analyze::{Call, Subject, Unpacked, Write},
     facts::Facts,
     fetch, glob, patch, path,
     path_class::{self, PathClass},
-    rule::Subject,
     sed::Sed,
-    unpack::Unpacked,
 };
-
-/// A path that is written, and how much may be held against that.
-pub(super) type Written = (String, Reach);
 
 /// The paths that a command would write or delete.
 pub(crate) fn writes(call: &Call, facts: &Facts) -> Vec<Written> {
@@ -73,7 +68,7 @@ pub(crate) fn writes(call: &Call, facts: &Facts) -> Vec<Written> {
                 all.extend(files.map(|path| (path, Reach::Anywhere)));
             }
             None if !known => {
-                let subject = Subject::of_user(call, OUTPUT, facts);
+                let subject = Subject::new(call, OUTPUT, facts);
                 let values = OUTPUT.split(' ').flat_map(|option| subject.values(option));
                 all.extend(values.map(|path| (path.to_owned(), Reach::Protected)));
             }
@@ -101,7 +96,7 @@ fn puts_aside_records(call: &Call, facts: &Facts) -> bool {
     if call.name != "git" || !facts.initialised {
         return false;
     }
-    let subject = Subject::of_user(call, "", facts);
+    let subject = Subject::new(call, "", facts);
     let puts = matches!(
         (subject.operand(0), subject.operand(1)),
         ("stash", "push" | "save" | "")
@@ -135,18 +130,9 @@ fn takes_journals(path: &str, call: &Call, facts: &Facts) -> bool {
         && root.any(|root| path::is_within(root, &at))
 }
 
-/// The operands that name a path, or could.
-pub(super) fn operands<'a>(subject: &Subject<'a>) -> impl DoubleEndedIterator<Item = &'a str> {
-    let texts = subject.operands.iter().map(|(word, _)| word.text.as_str());
-    let texts: Vec<&str> = texts
-        .filter(|text| is_known(text) || text.contains('/'))
-        .collect();
-    texts.into_iter()
-}
-
 /// Adds the writes of a command by a row of the table.
 pub(super) fn by_table(writer: &Writer, call: &Call, facts: &Facts, all: &mut Vec<Written>) {
-    let subject = Subject::of_user(call, writer.takes, facts);
+    let subject = Subject::new(call, writer.takes, facts);
     let verb = subject.operand(0);
     if !writer.verbs.is_empty() && writer.verbs.split(' ').all(|one| one != verb) {
         return;
@@ -220,7 +206,7 @@ fn named_by<'a>(call: &'a Call, option: &'a str) -> impl Iterator<Item = &'a str
 
 /// The paths whose mode is changed.
 fn opened(call: &Call, facts: &Facts, all: &mut Vec<Written>) {
-    let subject = Subject::of_user(call, "--reference", facts);
+    let subject = Subject::new(call, "--reference", facts);
     let mode = mode::requested_mode(&call.words).filter(|_| !subject.has("--reference"));
     let from = usize::from(mode.is_some_and(|mode| !mode.starts_with('-')));
     for (word, _) in subject.operands.iter().skip(from) {
@@ -245,7 +231,7 @@ fn edited_in_place(call: &Call, facts: &Facts, all: &mut Vec<Written>) {
                 && !is_awk
     });
     if in_place {
-        let subject = Subject::of_user(call, "-e -o -r -m -I -M", facts);
+        let subject = Subject::new(call, "-e -o -r -m -I -M", facts);
         let files = subject.operands.iter();
         all.extend(files.map(|(word, _)| (word.text.clone(), Reach::Anywhere)));
     }
@@ -253,7 +239,7 @@ fn edited_in_place(call: &Call, facts: &Facts, all: &mut Vec<Written>) {
 
 /// Adds an archive if one is made, a folder if one is unpacked.
 fn archived(call: &Call, facts: &Facts, all: &mut Vec<Written>) {
-    let subject = Subject::of_user(call, "-f -C --file --directory --exclude -T -X", facts);
+    let subject = Subject::new(call, "-f -C --file --directory --exclude -T -X", facts);
     // `tar xzf FILE`: the letters may stand without a dash.
     let letters = call.words.get(1).map_or("", |word| word.text.as_str());
     let letters = if letters.starts_with('-') {
@@ -280,7 +266,7 @@ fn archived(call: &Call, facts: &Facts, all: &mut Vec<Written>) {
 
 /// The file that an editor is given commands for, and those that the commands name.
 fn edited(call: &Call, facts: &Facts, all: &mut Vec<Written>) {
-    let subject = Subject::of_user(call, "-c -S -u -i --cmd", facts);
+    let subject = Subject::new(call, "-c -S -u -i --cmd", facts);
     let has_commands = call.words.iter().skip(1).any(|word| {
         matches!(
             word.text.as_str(),
@@ -314,7 +300,7 @@ fn queried(call: &Call, facts: &Facts, all: &mut Vec<Written>) {
     const CHANGES: [&str; 9] = [
         "insert", "update", "delete", "create", "drop", "alter", "replace", "vacuum", "reindex",
     ];
-    let subject = Subject::of_user(call, "-cmd -init -separator -nullvalue", facts);
+    let subject = Subject::new(call, "-cmd -init -separator -nullvalue", facts);
     let input = call.input.as_ref().map(|input| input.text.as_str());
     let texts = subject
         .operands
@@ -344,7 +330,7 @@ fn queried(call: &Call, facts: &Facts, all: &mut Vec<Written>) {
 
 /// The record of what is typed, which is the operand of `script`.
 fn typed(call: &Call, facts: &Facts, all: &mut Vec<Written>) {
-    let subject = Subject::of_user(
+    let subject = Subject::new(
         call,
         "-c --command -I -O -B -T --log-in --log-out --log-io --log-timing -m -o",
         facts,
@@ -368,7 +354,7 @@ fn typed(call: &Call, facts: &Facts, all: &mut Vec<Written>) {
 
 /// Adds the files that a patch names, and those that git writes to by an option.
 fn patched(call: &Call, facts: &Facts, all: &mut Vec<Written>) {
-    let subject = Subject::of_user(
+    let subject = Subject::new(
         call,
         "-C -c -f --file --blob --type --git-dir --work-tree -o --output -i --input -d --directory -p -D -r",
         facts,

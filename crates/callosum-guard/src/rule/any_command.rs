@@ -1,10 +1,7 @@
 //! Rules for every command, with any name.
 
 use super::{Rule, Severity, Subject, Tool, network, record_keys, truncate};
-use crate::{
-    analyze::{SHELLS, value::SOME},
-    path_class::PathClass,
-};
+use crate::{analyze::value::SOME, path_class::PathClass, program_names::SHELLS};
 
 /// The rules that look at each command.
 pub(crate) const GENERAL: Tool = Tool {

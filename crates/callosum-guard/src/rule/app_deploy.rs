@@ -4,9 +4,9 @@
 use super::{
     Rule, Severity, Subject, Tool,
     deploy::{is_deploying, names_production, parts},
-    emulator::is_loopback,
     test_database::values,
 };
+use crate::loopback::is_loopback;
 
 const REASON: &str = "it changes what everyone uses";
 

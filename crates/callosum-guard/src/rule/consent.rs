@@ -2,12 +2,11 @@
 //!
 //! It counts only for tools that ask before they delete: `yes | apt-get install x` is daily work.
 
-use super::{
-    Rule, Severity, Subject, Tool,
-    reset::{base, started},
-    test_database::is_on_trial,
+use super::{Rule, Severity, Subject, Tool, reset::started, test_database::is_on_trial};
+use crate::analyze::{
+    database_framework::base,
+    value::{MAYBE, SOME, Value},
 };
-use crate::analyze::value::{MAYBE, SOME, Value};
 
 /// Tools of databases and of infrastructure that ask before they delete.
 const ASKING: [&str; 33] = [

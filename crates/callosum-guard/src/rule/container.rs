@@ -1,6 +1,6 @@
 //! Containers: the ways out of one, and what is kept in them.
 
-use super::{Rule, Severity, Subject, Tool, database::says_scratch};
+use super::{Rule, Severity, Subject, Tool, scratch_name::says_scratch};
 use crate::{
     analyze::value::{Arg, SOME},
     path_class::PathClass,

@@ -1,8 +1,8 @@
 //! Databases: statements that delete more than a row, given to the clients of databases. What frameworks and
 //! migrations do to one is in `migration`.
 
-use super::{Rule, Severity, Subject, Tool, emulator::is_loopback, statement::destroys_sql};
-use crate::{generated_sql, path_class::PathClass};
+use super::{Rule, Severity, Subject, Tool, scratch_name::says_scratch, statement::destroys_sql};
+use crate::{generated_sql, loopback::is_loopback, path_class::PathClass};
 
 pub(super) const TOOLS: &[Tool] = &[
     Tool {
@@ -348,12 +348,6 @@ fn is_scratch(subject: &Subject<'_>) -> bool {
     name.is_some_and(|name| !name.contains(' ') && says_scratch(name)) && !leads_on(subject)
 }
 
-/// Returns the variable that a database client takes the name of its database from, if its words
-/// have none.
-pub(super) fn named_by(client: &str) -> Option<&'static str> {
-    matches!(client, "psql" | "pgcli").then_some("PGDATABASE")
-}
-
 /// Whether statements go on to a database that is none for tests: `\c shop`, `use shop`.
 fn leads_on(subject: &Subject<'_>) -> bool {
     texts(subject).iter().any(|text| {
@@ -404,33 +398,4 @@ fn first_of_mongo<'s>(subject: &'s Subject<'_>) -> Option<&'s str> {
         word == *first && option.text.starts_with('-') && !FLAGS.contains(&option.text.as_str())
     });
     (!(*maybe_value && is_value)).then_some(first.text.as_str())
-}
-
-/// Whether a name is one for tests or for temporary use: `test`, `tmp_x`, `shop-dev`,
-/// `compose.ci.yml`, but neither `contest` nor `latest`.
-pub(super) fn says_scratch(name: &str) -> bool {
-    const SAYS: [&str; 14] = [
-        "test",
-        "tests",
-        "testing",
-        "tmp",
-        "temp",
-        "dev",
-        "development",
-        "ci",
-        "e2e",
-        "scratch",
-        "sandbox",
-        "example",
-        "demo",
-        "local",
-    ];
-    let last = crate::path::name(name.trim_matches(['"', '\'', '`']));
-    let last = last.split('?').next().unwrap_or(last).to_ascii_lowercase();
-    let mut parts = last.split(['_', '-', '.']);
-    let lasting = parts
-        .clone()
-        .any(|part| matches!(part, "prod" | "production" | "live"));
-    !lasting
-        && parts.any(|part| SAYS.contains(&part.trim_end_matches(|c: char| c.is_ascii_digit())))
 }

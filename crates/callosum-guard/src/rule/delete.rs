@@ -6,26 +6,8 @@ use crate::{
     analyze::value::{MAYBE, SOME},
     glob, link, path,
     path_class::PathClass,
+    program_names::DELETERS,
 };
-
-/// Programs that delete what they are given.
-pub(crate) const DELETERS: &[&str] = &[
-    "rm",
-    "grm",
-    "rimraf",
-    "del-cli",
-    "trash-empty",
-    "srm",
-    "del",
-    "rd",
-    "erase",
-    "ri",
-    "Remove-Item",
-    "remove-item",
-    "rmrf",
-    "unlink",
-    "rmdir",
-];
 
 /// Folders in a home folder of what builds made or fetched, and will again.
 const CACHES: [&str; 16] = [

@@ -4,7 +4,7 @@
 //! namespace. Tools that read an unknown option as a file, such as `rm`, are not in it.
 
 use super::Subject;
-use crate::{analyze::Call, facts::Facts};
+use crate::{analyze::Call, facts::Facts, program_names::DELETERS};
 
 /// Tools, their options that take a value, and the options that make a dry run.
 const TOOLS: &[(&[&str], &str, &[&str])] = &[
@@ -141,7 +141,7 @@ pub(crate) fn only_tells(call: &Call, facts: &Facts) -> bool {
     }
     let found = TOOLS.iter().find(|(names, ..)| names.contains(&name));
     found.is_some_and(|(_, takes, options)| {
-        let subject = Subject::of_user(call, takes, facts);
+        let subject = Subject::new(call, takes, facts);
         options.iter().any(|option| {
             // Abbreviations are left out: `--test` is not `--te`, which may be another tool's.
             let is_long = option.starts_with("--");
@@ -163,7 +163,7 @@ fn prints_version(call: &Call) -> bool {
     let Some((last, rest)) = call.words.get(1..).and_then(<[_]>::split_last) else {
         return false;
     };
-    let deletes = super::DELETERS.contains(&call.name.as_str());
+    let deletes = DELETERS.contains(&call.name.as_str());
     let is_verb = |text: &str| {
         !deletes
             && text

@@ -124,7 +124,10 @@ fn deletes_all(statement: &str) -> bool {
     let drop = words.position(|word| word == "drop");
     let thing = drop.and_then(|_| words.next());
     let drops = matches!(thing, Some("database" | "graph" | "composite"));
-    drops && !words.next_back().is_some_and(super::database::says_scratch)
+    drops
+        && !words
+            .next_back()
+            .is_some_and(super::scratch_name::says_scratch)
 }
 
 /// Lists the contents of the innermost brackets of a statement: patterns of nodes and

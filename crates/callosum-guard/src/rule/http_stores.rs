@@ -234,7 +234,7 @@ fn deletes_index(subject: &Subject<'_>) -> bool {
             return false;
         };
         let path: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
-        let lasts = |name: &&str| !super::database::says_scratch(name);
+        let lasts = |name: &&str| !super::scratch_name::says_scratch(name);
         match &path[..] {
             [name] if is_search(host) => deletes && lasts(name),
             ["collections" | "indexes", name] | ["v1", "schema", name] => deletes && lasts(name),

@@ -37,7 +37,6 @@ mod network;
 mod other_vcs;
 mod package;
 mod process;
-mod process_names;
 mod publish;
 mod queue;
 mod record_keys;
@@ -46,6 +45,7 @@ mod release;
 mod reset;
 mod saas;
 mod scale;
+mod scratch_name;
 mod self_protection;
 mod statement;
 mod static_site;
@@ -66,15 +66,15 @@ pub use self::truncate::can_be_made_again;
 pub(crate) use self::{
     alternative::alternatives,
     any_command::{GENERAL, is_opaque},
-    delete::DELETERS,
     dry_run::only_tells,
-    emulator::{is_emulated, is_loopback},
+    emulator::is_emulated,
     git::git_folder,
-    matcher::Subject,
-    process_names::is_of_many,
-    test_database::{SETTINGS, variables},
+    matcher::{is_pattern, matches},
 };
-use crate::verdict::Decision;
+use crate::{
+    analyze::{KnownPrograms, Subject},
+    verdict::Decision,
+};
 
 /// Limit on the danger that the guard tolerates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -191,20 +191,47 @@ pub(crate) const TOOLS: &[&[Tool]] = &[
     app_deploy::TOOLS,
 ];
 
+/// The programs that have rules, for the analysis of a command.
+pub(crate) const KNOWN_PROGRAMS: KnownPrograms = KnownPrograms::new(&NAMES);
+
+/// The names of all tools, one behind the other. A hook makes one decision, so they are put there at compile time.
+static NAMES: [&str; name_count()] = {
+    let mut names = [""; name_count()];
+    let (mut file, mut at) = (0, 0);
+    while file < TOOLS.len() {
+        let mut tool = 0;
+        while tool < TOOLS[file].len() {
+            let mut name = 0;
+            while name < TOOLS[file][tool].names.len() {
+                names[at] = TOOLS[file][tool].names[name];
+                (name, at) = (name + 1, at + 1);
+            }
+            tool += 1;
+        }
+        file += 1;
+    }
+    names
+};
+
+const fn name_count() -> usize {
+    let (mut file, mut count) = (0, 0);
+    while file < TOOLS.len() {
+        let mut tool = 0;
+        while tool < TOOLS[file].len() {
+            count += TOOLS[file][tool].names.len();
+            tool += 1;
+        }
+        file += 1;
+    }
+    count
+}
+
 /// The tools of this name.
 pub(crate) fn tools(name: &str) -> impl Iterator<Item = &'static Tool> {
     TOOLS
         .iter()
         .flat_map(|tools| tools.iter())
         .filter(move |tool| tool.names.contains(&name))
-}
-
-/// The names of all tools.
-pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-    TOOLS
-        .iter()
-        .flat_map(|tools| tools.iter())
-        .flat_map(|tool| tool.names.iter().copied())
 }
 
 /// Whether a built-in rule has this name.
@@ -215,22 +242,4 @@ pub(crate) fn is_ours(id: &str) -> bool {
         .chain([&GENERAL])
         .flat_map(|tool| tool.rules)
         .any(|rule| rule.id == id)
-}
-
-/// Whether there are rules for a tool of this name, or it runs what it is given.
-pub(crate) fn is_modelled(name: &str) -> bool {
-    tools(name).next().is_some()
-        || matches!(
-            name,
-            "bash"
-                | "sh"
-                | "zsh"
-                | "eval"
-                | "xargs"
-                | "find"
-                | "env"
-                | "timeout"
-                | "nice"
-                | "nohup"
-        )
 }

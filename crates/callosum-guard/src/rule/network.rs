@@ -2,10 +2,9 @@
 
 use super::{
     Rule, Severity, Subject, Tool,
-    emulator::is_loopback,
     upload::{gives_secret, held, is_fed, is_there, names_secret, says_secret},
 };
-use crate::{analyze::Call, path};
+use crate::{analyze::Call, loopback::is_loopback, path};
 
 pub(super) const TOOLS: &[Tool] = &[
     Tool {

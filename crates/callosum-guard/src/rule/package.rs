@@ -2,9 +2,9 @@
 
 use super::{Rule, Severity, Subject, Tool};
 use crate::{
+    analyze::Unpacked,
     path,
     path_class::{self, PathClass},
-    unpack::Unpacked,
 };
 
 pub(super) const TOOLS: &[Tool] = &[

@@ -1,7 +1,7 @@
 //! Processes: those that others need, and those of every program of a kind.
 
-use super::{Rule, Severity, Subject, Tool, is_of_many};
-use crate::analyze::value::Source;
+use super::{Rule, Severity, Subject, Tool};
+use crate::{analyze::value::Source, process_names::is_of_many};
 
 pub(super) const TOOLS: &[Tool] = &[
     Tool {

@@ -1,7 +1,8 @@
 //! Publishing to the registries of npm and of cargo: what cannot be taken back once others have it. Other registries are in
 //! `release`.
 
-use super::{Rule, Severity, Tool, emulator::is_loopback};
+use super::{Rule, Severity, Tool};
+use crate::loopback::is_loopback;
 
 pub(super) const TOOLS: &[Tool] = &[
     Tool {

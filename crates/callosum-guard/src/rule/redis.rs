@@ -4,8 +4,8 @@ use super::{
     Rule, Severity, Subject, Tool,
     database::texts,
     deploy::{names_production, parts},
-    emulator::is_loopback,
 };
+use crate::loopback::is_loopback;
 
 pub(super) const TOOLS: &[Tool] = &[Tool {
     names: &[

@@ -1,10 +1,7 @@
 //! Publishing and deploying by tools of one language or of one service, and what they name that is for trying it out.
 
-use super::{
-    Rule, Severity, Subject, Tool, app_deploy::is_stage, emulator::is_loopback,
-    test_database::values,
-};
-use crate::analyze::value;
+use super::{Rule, Severity, Subject, Tool, app_deploy::is_stage, test_database::values};
+use crate::{analyze::value, loopback::is_loopback};
 
 pub(super) const TOOLS: &[Tool] = &[Tool {
     names: &[

@@ -4,8 +4,10 @@
 //! A program is looked for at each place where it may be: in front, or behind what starts it
 //! (`npx prisma`, `php artisan`, `python -m alembic`, `cargo sqlx`).
 
-use super::test_database::is_framework;
-use crate::{analyze::Call, path};
+use crate::analyze::{
+    Call,
+    database_framework::{base, is_framework},
+};
 
 /// Words that mean it with any program.
 const WORDS: [&str; 32] = [
@@ -184,12 +186,6 @@ pub(super) fn resets(call: &Call) -> bool {
         resets.any(|(programs, wanted)| programs.contains(&program) && has_words(rest, wanted))
             && !only_tells
     })
-}
-
-/// Returns the name of a program without its folder, and without the version that a runner gets.
-pub(super) fn base(word: &str) -> &str {
-    let name = path::name(word);
-    name.split_once('@').map_or(name, |(name, _)| name)
 }
 
 /// Returns the position of the first word that is no option, no value of one, no toolchain, and no

@@ -3,7 +3,7 @@
 //! No dialect is parsed: comments and strings are taken out, and the first words of each statement
 //! are looked at.
 
-use super::database::says_scratch;
+use super::scratch_name::says_scratch;
 
 /// The statements of a text, without comments and the client's own commands, which end with their
 /// line.

@@ -8,146 +8,13 @@
 
 use super::{
     Subject,
-    database::named_by,
     deploy::{names_production, parts},
-    emulator::is_loopback,
-    migration,
-    reset::base,
 };
-use crate::{analyze::Call, path_class::PathClass};
-
-/// A program, the variables by which it picks a stage, those that say which database it is, and the options that do.
-struct Framework {
-    names: &'static [&'static str],
-    stages: &'static [&'static str],
-    addresses: &'static [&'static str],
-    options: &'static [&'static str],
-}
-
-const URL: &[&str] = &["DATABASE_URL"];
-
-const FRAMEWORKS: &[Framework] = &[
-    Framework {
-        names: &["rails", "rake"],
-        stages: &["RAILS_ENV", "RACK_ENV"],
-        addresses: URL,
-        options: &[],
-    },
-    Framework {
-        names: &["mix"],
-        stages: &["MIX_ENV"],
-        addresses: &[],
-        options: &[],
-    },
-    Framework {
-        names: &["sequelize", "sequelize-cli", "knex"],
-        stages: &["NODE_ENV"],
-        addresses: URL,
-        options: &["--url", "--connection"],
-    },
-    Framework {
-        names: &["ace"],
-        stages: &["NODE_ENV"],
-        addresses: &["DATABASE_URL", "DB_DATABASE"],
-        options: &["--connection", "-c"],
-    },
-    Framework {
-        names: &["loco"],
-        stages: &["LOCO_ENV", "RAILS_ENV", "NODE_ENV"],
-        addresses: URL,
-        options: &[],
-    },
-    Framework {
-        names: &["artisan"],
-        stages: &["APP_ENV"],
-        addresses: &["DATABASE_URL", "DB_URL", "DB_DATABASE"],
-        options: &["--database"],
-    },
-    Framework {
-        names: &["console"],
-        stages: &["APP_ENV"],
-        addresses: URL,
-        options: &["--connection"],
-    },
-    Framework {
-        names: &["manage.py", "django-admin"],
-        stages: &["DJANGO_SETTINGS_MODULE"],
-        addresses: URL,
-        options: &[],
-    },
-    Framework {
-        names: &["alembic", "flask", "aerich"],
-        stages: &[],
-        addresses: &["DATABASE_URL", "SQLALCHEMY_DATABASE_URI"],
-        options: &["-x"],
-    },
-    Framework {
-        names: &[
-            "prisma",
-            "drizzle-kit",
-            "typeorm",
-            "mikro-orm",
-            "mikro-orm-esm",
-        ],
-        stages: &[],
-        addresses: URL,
-        options: &["--url"],
-    },
-    Framework {
-        names: &["sqlx", "diesel"],
-        stages: &[],
-        addresses: URL,
-        options: &["--database-url", "-D"],
-    },
-    Framework {
-        names: &["sea-orm-cli", "dbmate"],
-        stages: &[],
-        addresses: URL,
-        options: &["--database-url", "--url", "-u"],
-    },
-    Framework {
-        names: &["goose"],
-        stages: &[],
-        addresses: &["GOOSE_DBSTRING"],
-        options: &[],
-    },
-    Framework {
-        names: &["flyway", "mvn", "mvnw", "gradle", "gradlew"],
-        stages: &[],
-        addresses: &["FLYWAY_URL"],
-        options: &["-url", "-Dflyway.url", "-Pflyway.url", "-Dliquibase.url"],
-    },
-    Framework {
-        names: &["phinx"],
-        stages: &["PHINX_ENVIRONMENT"],
-        addresses: &[],
-        options: &[],
-    },
-    Framework {
-        names: &["hasura"],
-        stages: &[],
-        addresses: &["HASURA_GRAPHQL_ENDPOINT"],
-        options: &["--endpoint"],
-    },
-    Framework {
-        names: &["migrate"],
-        stages: &[],
-        addresses: &[],
-        options: &["-database", "--database"],
-    },
-    Framework {
-        names: &["atlas"],
-        stages: &[],
-        addresses: &[],
-        options: &["-u", "--url"],
-    },
-    Framework {
-        names: &["liquibase"],
-        stages: &[],
-        addresses: &["LIQUIBASE_COMMAND_URL"],
-        options: &["--url"],
-    },
-];
+use crate::{
+    analyze::database_framework::{Framework, SETTINGS, framework_at},
+    loopback::is_loopback,
+    path_class::PathClass,
+};
 
 /// Names of goose for the kinds of databases; the database's address follows.
 const KINDS_OF_GOOSE: [&str; 12] = [
@@ -165,13 +32,6 @@ const KINDS_OF_GOOSE: [&str; 12] = [
     "duckdb",
 ];
 
-/// Key among the variables for the file that `dotenv -e` takes them from; no shell can set one of
-/// that name.
-pub(crate) const SETTINGS: &str = "settings of dotenv";
-
-/// Variables from which npm takes its registry.
-const REGISTRIES: [&str; 2] = ["NPM_CONFIG_REGISTRY", "npm_config_registry"];
-
 /// Beginnings of addresses of a file, or of a database in memory.
 const OF_FILES: [&str; 8] = [
     "sqlite3:",
@@ -183,44 +43,6 @@ const OF_FILES: [&str; 8] = [
     "jdbc:h2:file:",
     "jdbc:h2:mem:",
 ];
-
-/// The variables that a command of this name may go by.
-pub(crate) fn variables(call: &Call) -> impl Iterator<Item = &'static str> {
-    let registries = matches!(call.name.as_str(), "npm" | "pnpm").then_some(REGISTRIES);
-    let mut tools = migration::TOOLS.iter();
-    let is_asked = tools.any(|tool| tool.names.contains(&call.name.as_str()));
-    let framework = is_asked.then(|| framework_of(call)).flatten();
-    let names = framework.map(|framework| {
-        let of_file: &[&str] = match framework.addresses {
-            [] => &[],
-            _ => &[SETTINGS],
-        };
-        [framework.stages, framework.addresses, of_file].concat()
-    });
-    let registries = registries.into_iter().flatten();
-    let names = names.into_iter().flatten().chain(registries);
-    names.chain(named_by(&call.name))
-}
-
-/// Whether a program of this name is one of those.
-pub(super) fn is_framework(name: &str) -> bool {
-    let mut frameworks = FRAMEWORKS.iter();
-    frameworks.any(|framework| framework.names.contains(&name))
-}
-
-fn framework_of(call: &Call) -> Option<&'static Framework> {
-    framework_at(call).map(|(_, framework)| framework)
-}
-
-/// Returns the framework that a command starts, and the position of its name.
-fn framework_at(call: &Call) -> Option<(usize, &'static Framework)> {
-    let named = |word: &str| {
-        let mut frameworks = FRAMEWORKS.iter();
-        frameworks.find(|framework| framework.names.contains(&base(word)))
-    };
-    let mut words = call.words.iter().enumerate();
-    words.find_map(|(at, word)| named(&word.text).map(|framework| (at, framework)))
-}
 
 /// Whether a command goes to such a database.
 pub(super) fn is_on_trial(subject: &Subject<'_>) -> bool {

@@ -3,10 +3,11 @@
 //!
 //! Deliberately not here: what is there to keep secrets, as `gh secret set` and `kubectl create secret` do.
 
-use super::{Rule, Severity, Subject, Test, Tool, emulator::is_loopback};
+use super::{Rule, Severity, Subject, Test, Tool};
 use crate::{
     analyze::value::Arg,
-    protect::{keeps_secrets, sent_file},
+    loopback::is_loopback,
+    secret_files::{keeps_secrets, sent_file},
 };
 
 /// Options by which these programs take a file to send.

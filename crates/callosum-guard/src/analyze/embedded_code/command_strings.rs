@@ -5,11 +5,14 @@ use super::{
     function::{DELETE, DELETE_ONE, RUN},
     token::Token,
 };
-use crate::analyze::{SHELLS, wrapper_table};
+use crate::{
+    analyze::{KnownPrograms, wrapper_table},
+    program_names::SHELLS,
+};
 
 /// Adds the strings of a program that runs or deletes something, wherever they stand in it: a
 /// function may have another name, and a list may be gone through.
-pub(super) fn strings(tokens: &[Token], found: &mut Vec<Effect>) {
+pub(super) fn strings(tokens: &[Token], known: KnownPrograms, found: &mut Vec<Effect>) {
     const ABLE: &[&str] = &["subprocess", "child_process", "shelljs", "pty", "open3"];
     // Functions of a few languages, and in all others what one calls a command that is looked at.
     const NOUNS: &[&str] = &["cmd", "command", "script"];
@@ -41,7 +44,7 @@ pub(super) fn strings(tokens: &[Token], found: &mut Vec<Effect>) {
         if found.iter().any(|effect| is_judged(effect, text)) {
             continue;
         }
-        if runs && text.contains(' ') && holds_a_command(text) {
+        if runs && text.contains(' ') && holds_a_command(text, known) {
             found.push(Effect::Perhaps(text.clone()));
         }
         // `folder + "/x"`
@@ -63,14 +66,14 @@ fn is_judged(effect: &Effect, text: &str) -> bool {
 }
 
 /// Whether a text could be one for a shell: some part of it begins with a program that matters.
-pub(super) fn holds_a_command(text: &str) -> bool {
+pub(super) fn holds_a_command(text: &str, known: KnownPrograms) -> bool {
     text.split([';', '&', '|', '\n', '(', '`', '{'])
         .any(|part| {
             let mut words = part.split_whitespace();
             let first = words.find(|word| !word.contains('=')).unwrap_or("");
             let name = crate::path::name(first.trim_matches(['"', '\'']));
             let joins = matches!(name, "then" | "do" | "else" | "and" | "or" | "not");
-            crate::rule::is_modelled(name)
+            known.contains(name)
                 || SHELLS.contains(&name)
                 || first.starts_with(['$', '/', '.', '~'])
                 || !joins && wrapper_table::WRAPPERS.iter().any(|one| one.names == name)

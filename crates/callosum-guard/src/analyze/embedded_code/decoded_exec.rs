@@ -3,6 +3,7 @@
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 
 use super::{Effect, function::RUN, language::Language, last, token::Token, words};
+use crate::analyze::KnownPrograms;
 
 /// Functions that decode.
 const DECODERS: [&str; 13] = [
@@ -23,7 +24,12 @@ const DECODERS: [&str; 13] = [
 
 /// Lists the effects of the code that a program decodes; if that code is not known, the fact that
 /// it decodes.
-pub(super) fn effects(language: &Language, tokens: &[Token], home: &str) -> Vec<Effect> {
+pub(super) fn effects(
+    language: &Language,
+    tokens: &[Token],
+    home: &str,
+    known: KnownPrograms,
+) -> Vec<Effect> {
     let names = |wanted: &[&str]| {
         tokens
             .iter()
@@ -44,7 +50,7 @@ pub(super) fn effects(language: &Language, tokens: &[Token], home: &str) -> Vec<
             && let Some(text) = decoded(text)
         {
             found.push(Effect::Shell(text.clone()));
-            found.extend(within(language, &text, home));
+            found.extend(within(language, &text, home, known));
         }
     }
     if found.is_empty() {
@@ -54,11 +60,11 @@ pub(super) fn effects(language: &Language, tokens: &[Token], home: &str) -> Vec<
 }
 
 /// Reads one level: code that decodes again is only recorded as decoded.
-fn within(language: &Language, text: &str, home: &str) -> Vec<Effect> {
+fn within(language: &Language, text: &str, home: &str, known: KnownPrograms) -> Vec<Effect> {
     if text.contains("b64decode") || text.contains("atob") || text.contains("base64") {
         return vec![words(&["decoded-code"])];
     }
-    super::effects(language, text, home)
+    super::effects(language, text, home, known)
 }
 
 /// Decodes base64 or hexadecimal digits, if the text is one of them.

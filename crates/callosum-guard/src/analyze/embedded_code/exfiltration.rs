@@ -9,7 +9,7 @@ use super::{
     token::Token::{self, Name, Sign, Text},
     words,
 };
-use crate::{protect::keeps_secrets, rule::is_loopback};
+use crate::{loopback::is_loopback, secret_files::keeps_secrets};
 use std::collections::BTreeMap;
 
 /// Functions that return the contents of a file.

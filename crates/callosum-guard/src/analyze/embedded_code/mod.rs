@@ -82,6 +82,7 @@ use self::{
     statement::{asks_database, changes_database, has_tests},
     token::{Token, tokens},
 };
+use super::KnownPrograms;
 
 /// An effect that a program would have.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -103,8 +104,13 @@ pub(super) enum Effect {
 }
 
 /// Lists the effects of a program, as far as its strings show them.
-pub(super) fn effects(language: &Language, source: &str, home: &str) -> Vec<Effect> {
-    effects_given(language, source, home, &Given::default())
+pub(super) fn effects(
+    language: &Language,
+    source: &str,
+    home: &str,
+    known: KnownPrograms,
+) -> Vec<Effect> {
+    effects_given(language, source, home, known, &Given::default())
 }
 
 /// The same of a program that is given something from outside.
@@ -112,13 +118,14 @@ pub(super) fn effects_given(
     language: &Language,
     source: &str,
     home: &str,
+    known: KnownPrograms,
     given: &Given,
 ) -> Vec<Effect> {
     if language.is_compiled() {
         // Quotes within quotes, as only Dart has them.
         let source = source.replace("${Platform.environment['HOME']}", home);
         let tokens = compiled::known(language, tokens(language, &source), home);
-        let mut found = compiled::effects(language, &tokens, home);
+        let mut found = compiled::effects(language, &tokens, home, known);
         found.truncate(32);
         return found;
     }
@@ -147,12 +154,12 @@ pub(super) fn effects_given(
     }
     for round in &rounds {
         let tokens = pathed(with_names(language, spelled.clone(), home, round.clone()));
-        let mut effects = in_order(language, &tokens, home);
+        let mut effects = in_order(language, &tokens, home, known);
         effects.extend(dynamic_spawn::verbs(&tokens));
         effects.retain(|effect| !found.contains(effect));
         found.extend(effects);
     }
-    let mut effects = in_order(language, &tokens, home);
+    let mut effects = in_order(language, &tokens, home, known);
     if rounds.is_empty() {
         effects.extend(dynamic_spawn::verbs(&tokens));
     }
@@ -197,8 +204,8 @@ pub(super) fn effects_given(
         found.push(words(&["joined-shell"]));
     }
     found.extend(exfiltration::effects(&tokens, given.is_fed_secrets));
-    command_strings::strings(&literal, &mut found);
-    found.extend(decoded_exec::effects(language, &tokens, home));
+    command_strings::strings(&literal, known, &mut found);
+    found.extend(decoded_exec::effects(language, &tokens, home, known));
     let fetches = names(&["urlopen", "urlretrieve", "fetch", "requests"])
         || tokens.iter().any(|token| matches!(token, Token::Text(text) if text.starts_with("http://") || text.starts_with("https://")));
     if fetches && names(&["exec", "eval", "system", "execSync", "Function"]) {
@@ -209,12 +216,18 @@ pub(super) fn effects_given(
 }
 
 /// Lists the effects of a program's functions, read from start to end.
-fn in_order(language: &Language, tokens: &[Token], home: &str) -> Vec<Effect> {
+fn in_order(
+    language: &Language,
+    tokens: &[Token],
+    home: &str,
+    known: KnownPrograms,
+) -> Vec<Effect> {
     let listed = listed(language, tokens);
     let program = Program {
         language,
         tokens,
         home,
+        known,
         fed: child_stdin::written(language, tokens),
         named: Named::new(tokens),
     };
@@ -249,6 +262,7 @@ struct Program<'a> {
     language: &'a Language,
     tokens: &'a [Token],
     home: &'a str,
+    known: KnownPrograms,
     /// Text that it writes to its child processes.
     fed: Option<String>,
     /// Names in it, by which libraries are recognized.
@@ -285,6 +299,7 @@ fn look(program: &Program<'_>, name: &str, at: usize, found: &mut Vec<Effect>) {
         language,
         tokens,
         home,
+        known,
         ..
     } = *program;
     let whole = name;
@@ -355,11 +370,11 @@ fn look(program: &Program<'_>, name: &str, at: usize, found: &mut Vec<Effect>) {
             return;
         };
         if language.name == "python -c" && matches!(name, "exec" | "eval") {
-            found.extend(effects(language, one, home));
+            found.extend(effects(language, one, home, known));
             return;
         }
         if name == "eval" {
-            found.extend(effects(language, one, home));
+            found.extend(effects(language, one, home, known));
         }
         run(program, &options, found);
         return;
@@ -472,7 +487,8 @@ fn run(program: &Program<'_>, options: &SpawnOptions, found: &mut Vec<Effect>) {
 fn is_shell(text: &str) -> bool {
     let mut parts = text.split_whitespace();
     let name = crate::path::name(parts.next().unwrap_or(""));
-    super::SHELLS.contains(&name) && parts.all(|part| part.starts_with('-') && part != "-c")
+    crate::program_names::SHELLS.contains(&name)
+        && parts.all(|part| part.starts_with('-') && part != "-c")
 }
 
 fn words(words: &[&str]) -> Effect {

@@ -7,7 +7,7 @@ use super::{
     token::Token,
     words,
 };
-use crate::rule::is_of_many;
+use crate::process_names::is_of_many;
 
 /// Functions that send a signal to processes by their number.
 const SENDS: [&str; 3] = ["kill", "killpg", "posix_kill"];

@@ -1,10 +1,15 @@
 //! One-liners as agents write them, and what they would do.
 
-use super::{Effect, LANGUAGES, effects};
+use super::{Effect, KnownPrograms, LANGUAGES, effects};
 
 fn effects_of(program: &str, source: &str) -> Vec<Effect> {
     let language = LANGUAGES.iter().find(|one| one.runs(program)).unwrap();
-    effects(language, source, "/home/u")
+    effects(
+        language,
+        source,
+        "/home/u",
+        KnownPrograms::new(&["git", "rm"]),
+    )
 }
 
 /// CAKE-SHIM-1: what a one-liner hands to a shell is seen.

@@ -78,13 +78,18 @@ impl Evaluator<'_> {
                 [text, ..] if text.text.contains(' ') => {
                     self.nested(name, &joined(&run).text, input)
                 }
-                [_, text, ..] if text.text.contains(' ') && !is_program(&run[0]) => {
+                [_, text, ..] if text.text.contains(' ') && !self.is_program(&run[0]) => {
                     self.nested(name, &joined(&run[1..]).text, input)
                 }
                 _ => self.inner(name, &run, input),
             });
         }
         None
+    }
+
+    /// Whether a word names a program that matters, and no folder or group.
+    fn is_program(&self, word: &Arg) -> bool {
+        self.known.contains(crate::path::name(&word.text))
     }
 
     /// Follows the commands that a setting of `tox` overrides: `-x testenv.commands=…`.
@@ -104,11 +109,6 @@ impl Evaluator<'_> {
             }
         }
     }
-}
-
-/// Whether a word names a program that matters, and no folder or group.
-fn is_program(word: &Arg) -> bool {
-    crate::rule::is_modelled(crate::path::name(&word.text))
 }
 
 fn behind(words: &[Arg], options: &[&str]) -> Option<Vec<Arg>> {

@@ -3,7 +3,7 @@
 use super::embedded_code;
 use crate::analyze::{
     evaluator::Evaluator,
-    list_commands::{picks_by_text, picks_out},
+    line_filters::{picks_by_text, picks_out},
     parents,
     pid_sources::of_kind,
     taint::source_after,
@@ -225,7 +225,7 @@ impl Evaluator<'_> {
             }
         }
         let from = self.state.cwd.clone();
-        let effects = embedded_code::effects_given(language, source, &home, given);
+        let effects = embedded_code::effects_given(language, source, &home, self.known, given);
         // One that only runs another writes what that writes: `perl -e 'exec @ARGV' printf x`.
         let only_runs = effects.len() == 1;
         let mut output = Value::unknown();

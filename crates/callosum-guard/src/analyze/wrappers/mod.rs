@@ -23,7 +23,6 @@ mod sed;
 mod shells;
 mod tasks;
 
-pub(crate) use self::shells::SHELLS;
 use super::{
     embedded_code,
     evaluator::Evaluator,
@@ -242,11 +241,11 @@ impl Evaluator<'_> {
 
     /// Programs that are not known: where their words look like a command, they may run it.
     fn maybe_wrapped(&mut self, name: &str, words: &[Arg], input: Option<&Value>) {
-        if crate::rule::is_modelled(name) || super::inert_programs::is_plain(name) {
+        if self.known.contains(name) || super::inert_programs::is_plain(name) {
             return;
         }
         let command = words.iter().skip(1).take(6).position(|word| {
-            !word.text.contains(' ') && crate::rule::is_modelled(path::name(&word.text))
+            !word.text.contains(' ') && self.known.contains(path::name(&word.text))
         });
         if let Some(at) = command {
             let inner = words[at + 1..].to_vec();

@@ -138,7 +138,9 @@ impl Evaluator<'_> {
         let named = words.iter().enumerate().skip(1).take(8);
         let mut named = named.filter_map(|(at, word)| Some((at, word.text.strip_prefix("npm:")?)));
         if let Some((at, package)) = named.next() {
-            let mut run = vec![Arg::plain(program_of(package).unwrap_or(package))];
+            let mut run = vec![Arg::plain(
+                program_of(package, self.known).unwrap_or(package),
+            )];
             run.extend_from_slice(&words[at + 1..]);
             self.inner("deno", &run, input);
         }

@@ -2,11 +2,12 @@
 
 use super::joined;
 use crate::analyze::{
+    KnownPrograms,
+    database_framework::SETTINGS,
     evaluator::Evaluator,
     value::{Arg, Source, Value, display_words},
     wrapper_table::{self, first_operand},
 };
-use crate::rule::SETTINGS;
 
 /// Returns the one file that `dotenv` takes variables from, if its words name no other and no
 /// variable.
@@ -153,7 +154,7 @@ impl Evaluator<'_> {
             }
             if FETCHERS.contains(&wrapper.names)
                 && let Some((package, rest)) = inner.split_first()
-                && let Some(program) = program_of(&package.text)
+                && let Some(program) = program_of(&package.text, walker.known)
             {
                 let mut whole = vec![Arg::plain(program)];
                 whole.extend_from_slice(rest);
@@ -252,7 +253,7 @@ const FETCHERS: [&str; 9] = [
 
 /// Returns the program of a package if its name differs: `firebase-tools@latest`, `@railway/cli`;
 /// `None` if it has the package's name.
-pub(super) fn program_of(package: &str) -> Option<&str> {
+pub(super) fn program_of(package: &str, known: KnownPrograms) -> Option<&str> {
     let (scope, name) = match package
         .strip_prefix('@')
         .and_then(|rest| rest.split_once('/'))
@@ -262,7 +263,7 @@ pub(super) fn program_of(package: &str) -> Option<&str> {
     };
     let name = name.split_once('@').map_or(name, |(name, _)| name);
     let name = name.split_once("==").map_or(name, |(name, _)| name);
-    let is_its_own = name.ends_with("-cli") && crate::rule::is_modelled(name);
+    let is_its_own = name.ends_with("-cli") && known.contains(name);
     let program = match (scope, name) {
         (Some(scope), "cli") => scope,
         _ if is_its_own => name,
@@ -276,11 +277,12 @@ pub(super) fn program_of(package: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::program_of;
+    use super::{KnownPrograms, program_of};
 
     /// CAKE-SHIM-1: a package is known by the program in it.
     #[test]
     fn the_program_of_a_package_is_known() {
+        let known = KnownPrograms::new(&["del-cli"]);
         for (package, program) in [
             ("wrangler", None),
             ("wrangler@3", Some("wrangler")),
@@ -293,7 +295,7 @@ mod tests {
             ("twine==5.0", Some("twine")),
             ("@", None),
         ] {
-            assert_eq!(program_of(package), program, "{package}");
+            assert_eq!(program_of(package, known), program, "{package}");
         }
     }
 }

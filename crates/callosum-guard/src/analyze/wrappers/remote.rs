@@ -3,13 +3,11 @@
 use std::rc::Rc;
 
 use super::{environments::entry_of, joined};
-use crate::{
-    analyze::{
-        evaluator::Evaluator,
-        value::{Arg, Value},
-        wrapper_table::{self, first_operand},
-    },
+use crate::analyze::{
     docker::{self, Mounts},
+    evaluator::Evaluator,
+    value::{Arg, Value},
+    wrapper_table::{self, first_operand},
 };
 
 /// Command lines of services that run a text on another machine: the program, the words that must

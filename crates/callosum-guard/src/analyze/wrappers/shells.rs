@@ -3,34 +3,15 @@
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 
 use super::{embedded_code, joined};
-use crate::analyze::{
-    dialect,
-    evaluator::{Evaluator, INPUT},
-    value::{Arg, Source, Value},
-    wrapper_table::first_operand,
+use crate::{
+    analyze::{
+        dialect,
+        evaluator::{Evaluator, INPUT},
+        value::{Arg, Source, Value},
+        wrapper_table::first_operand,
+    },
+    program_names::SHELLS,
 };
-
-/// Shells that read commands as bash does, or nearly.
-pub(crate) const SHELLS: [&str; 18] = [
-    "bash",
-    "sh",
-    "zsh",
-    "dash",
-    "ksh",
-    "mksh",
-    "ash",
-    "fish",
-    "rbash",
-    "csh",
-    "tcsh",
-    "pwsh",
-    "powershell",
-    "yash",
-    "xonsh",
-    "elvish",
-    "nu",
-    "cmd",
-];
 
 /// The form of a call to a shell.
 enum Called {

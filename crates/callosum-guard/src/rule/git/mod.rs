@@ -2,11 +2,9 @@
 
 mod clean;
 mod history;
-mod option;
 mod reference;
 mod setting;
 
-pub(super) use self::option::takes;
 pub(crate) use self::reference::folder as git_folder;
 use self::{
     reference::{

@@ -1,8 +1,9 @@
 //! Effects of git commands on branches, here and on remotes, and on uncommitted changes.
 
-use super::{super::Subject, option::letter_value};
+use super::super::Subject;
 use crate::{
     analyze::{
+        git_options::letter_value,
         setting,
         value::{Arg, MAYBE},
     },

@@ -18,7 +18,10 @@ use super::{
     constants::folded, dynamic_spawn, last, names_home, token::Token, words,
 };
 use crate::{
-    analyze::value::{MAYBE, SOME},
+    analyze::{
+        KnownPrograms,
+        value::{MAYBE, SOME},
+    },
     tool_name,
 };
 
@@ -84,7 +87,12 @@ fn filled(text: &str) -> String {
 }
 
 /// Lists the effects of a program, as far as its strings show them.
-pub(super) fn effects(language: &Language, tokens: &[Token], home: &str) -> Vec<Effect> {
+pub(super) fn effects(
+    language: &Language,
+    tokens: &[Token],
+    home: &str,
+    known: KnownPrograms,
+) -> Vec<Effect> {
     let names = || {
         tokens.iter().filter_map(|token| match token {
             Token::Name(name) => Some(name.as_str()),
@@ -115,7 +123,7 @@ pub(super) fn effects(language: &Language, tokens: &[Token], home: &str) -> Vec<
         } else if SHELL.contains(&own) || matches!(name.as_str(), "Sys.command" | "Unix.system") {
             found.extend(texts.first().cloned().map(Effect::Shell));
         } else if RUN.contains(&own) {
-            found.extend(run(name, &texts));
+            found.extend(run(name, &texts, known));
         } else if deletes(name) {
             match path(&given, &texts, name, tokens, at, home) {
                 Some(path) => found.push(words(&["rm", "-rf", &path])),
@@ -154,10 +162,10 @@ pub(super) fn effects(language: &Language, tokens: &[Token], home: &str) -> Vec<
         found.extend(
             texts(tokens)
                 .into_iter()
-                .filter(|text| text.contains(' ') && holds_a_command(text))
+                .filter(|text| text.contains(' ') && holds_a_command(text, known))
                 .map(Effect::Perhaps),
         );
-        found.extend(lists(tokens));
+        found.extend(lists(tokens, known));
         found.extend(dynamic_spawn::named_commands(tokens));
     }
     found
@@ -192,14 +200,14 @@ fn chained(program: &[String], tokens: &[Token], at: usize) -> Option<Effect> {
 }
 
 /// Returns the command that a function runs which takes a program and its words.
-fn run(name: &str, texts: &[String]) -> Option<Effect> {
+fn run(name: &str, texts: &[String], known: KnownPrograms) -> Option<Effect> {
     let program = texts.first()?;
     // `run` and `Start` are names of everything; what runs a program names one.
     let is_general = matches!(
         last(name),
         "run" | "Start" | "execute" | "spawn" | "proc" | "exec"
     );
-    if is_general && !holds_a_command(program) {
+    if is_general && !holds_a_command(program, known) {
         return None;
     }
     if matches!(last(name), "Start" | "ProcessStartInfo") || texts.len() == 1 {
@@ -273,7 +281,7 @@ fn speaks_of_temporary(token: &Token) -> bool {
 }
 
 /// Strings in brackets that are the words of a program: `&.{ "rm", "-rf", "x" }`.
-fn lists(tokens: &[Token]) -> Vec<Effect> {
+fn lists(tokens: &[Token], known: KnownPrograms) -> Vec<Effect> {
     let mut found = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
         if !matches!(token, Token::Sign('[' | '{')) {
@@ -289,7 +297,7 @@ fn lists(tokens: &[Token]) -> Vec<Effect> {
                 break;
             }
         }
-        if items.len() > 1 && crate::rule::is_modelled(crate::path::name(items[0])) {
+        if items.len() > 1 && known.contains(crate::path::name(items[0])) {
             let line: Vec<String> = items.iter().map(|word| quoted(word)).collect();
             found.push(Effect::Perhaps(line.join(" ")));
         }

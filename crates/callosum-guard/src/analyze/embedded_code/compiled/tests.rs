@@ -3,7 +3,12 @@
 use super::*;
 
 fn effects_of(source: &str) -> Vec<Effect> {
-    crate::analyze::embedded_code::effects(COMPILED, source, "/home/u")
+    crate::analyze::embedded_code::effects(
+        COMPILED,
+        source,
+        "/home/u",
+        KnownPrograms::new(&["git", "rm"]),
+    )
 }
 
 /// CAKE-SHIM-1: what a program in a compiled language runs or deletes is found by its strings.

@@ -3,10 +3,10 @@
 //! As in `getopt`, a value may be in the same word behind a letter (`clean -ebuild`), which is no
 //! row of letters then. Before the verb git takes none joined: `git -Csrc` is an error.
 
-use crate::analyze::Call;
+use super::call::Call;
 
 /// Those that stand before the verb.
-pub(super) const GLOBAL: &str =
+pub(crate) const GLOBAL: &str =
     "-C -c --git-dir --work-tree --namespace --exec-path --config-env --super-prefix --attr-source";
 
 /// Those of the verbs that rules are about.
@@ -75,7 +75,7 @@ const OF_VERBS: &[(&str, &str)] = &[
 const OF_OTHERS: &str = "-m -F --message --file --author --date -o --push-option --receive-pack --repo --template --conflict --pathspec-from-file";
 
 /// Returns the position of the verb among the words; the name of the program is word 0.
-pub(super) fn verb_at(call: &Call) -> Option<usize> {
+pub(crate) fn verb_at(call: &Call) -> Option<usize> {
     let mut at = 1;
     loop {
         let text = call.words.get(at)?.text.as_str();
@@ -88,7 +88,7 @@ pub(super) fn verb_at(call: &Call) -> Option<usize> {
 
 /// Returns the options that take a value before and behind the verb, and the position of the verb
 /// among the words.
-pub(in crate::rule) fn takes(call: &Call) -> (&'static str, &'static str, usize) {
+pub(super) fn takes(call: &Call) -> (&'static str, &'static str, usize) {
     let Some(at) = verb_at(call) else {
         return (GLOBAL, OF_OTHERS, call.words.len());
     };
@@ -103,7 +103,7 @@ fn is_listed(takes: &str, option: &str) -> bool {
 
 /// Returns the value of a verb's one-letter option, at any place among joined letters: `-B main`,
 /// `-Bmain`, `-qB main`.
-pub(super) fn letter_value(call: &Call, letter: char) -> Option<&str> {
+pub(crate) fn letter_value(call: &Call, letter: char) -> Option<&str> {
     let (_, takes, verb) = takes(call);
     let mut words = call.words.iter().skip(verb + 1).map(|word| &word.text);
     while let Some(word) = words.next() {

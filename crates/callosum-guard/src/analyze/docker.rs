@@ -3,10 +3,11 @@
 //! Words behind the image belong to the program in the container. `docker run app ls -v` mounts nothing. Start with
 //! [`image_at`] and [`Mounts::read`].
 
-use crate::{
-    analyze::{Call, Write, value::Arg},
-    path,
+use super::{
+    call::{Call, Write},
+    value::{self, Arg},
 };
+use crate::{path, program_names::DELETERS};
 
 /// The programs that read their words like this.
 pub(crate) const NAMES: [&str; 5] = [
@@ -221,9 +222,7 @@ impl Mounts {
         };
         let Some(inside) = inside else { return };
         let is_path = |source: &&str| {
-            source.contains('/') || source.starts_with(['.', '~']) || {
-                !crate::analyze::value::is_known(source)
-            }
+            source.contains('/') || source.starts_with(['.', '~']) || { !value::is_known(source) }
         };
         let host = source.filter(is_path);
         self.all.push(Mount {
@@ -241,7 +240,7 @@ impl Mounts {
     /// Rewrites the paths of a command in the container to those on this machine. If it reaches a
     /// folder of this machine, it counts as a command that runs here.
     pub(crate) fn lead_out(&self, mut call: Call) -> Call {
-        let takes_all = crate::rule::DELETERS.contains(&call.name.as_str());
+        let takes_all = DELETERS.contains(&call.name.as_str());
         let mut reaches = false;
         let mut mapped = |text: &str, takes_all: bool| {
             let (text, is_ours) = self.mapped(text, takes_all)?;

@@ -1,11 +1,7 @@
 //! [`Unpacked`]: the files that a command unpacks from an archive. The contents of the archive are not known here.
 
-use crate::{
-    analyze::{Call, value::is_known},
-    facts::Facts,
-    path,
-    rule::Subject,
-};
+use super::{call::Call, subject::Subject, value::is_known};
+use crate::{facts::Facts, path};
 
 /// An archive that is taken apart.
 #[derive(Debug, PartialEq, Eq)]
@@ -36,7 +32,7 @@ impl Unpacked {
             "pax" => "-f -s -b -x -o -p",
             _ => "",
         };
-        let subject = Subject::of_user(call, takes, facts);
+        let subject = Subject::new(call, takes, facts);
         let first = subject.operand(0);
         let (takes_out, overwrites, folder) = match call.name.as_str() {
             "tar" | "gtar" | "bsdtar" => return untarred(&subject),

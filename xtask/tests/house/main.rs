@@ -1,6 +1,7 @@
 //! The rules of the house, each as a test over the whole repository.
 //!
-//! - [`rooms`]: which crate may know which, and which libraries are kept in one room.
+//! - [`layering`]: which crate may depend on which, and which libraries belong to certain crates.
+//! - [`cycles`]: no import cycle spans two folders.
 //! - [`sources`]: how source files open, what they are called, and what they don't contain.
 //! - [`dependencies`]: where dependencies come from and under which licences.
 //! - [`dialect`]: words that plain English does without, whose number may only fall.
@@ -17,6 +18,7 @@
     reason = "a rule that can't read the repository has failed"
 )]
 
+mod cycles;
 mod dependencies;
 mod dialect;
 mod layering;

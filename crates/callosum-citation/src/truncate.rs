@@ -8,7 +8,7 @@
 
 use std::fmt;
 
-use crate::{citation, tokens::estimate};
+use crate::tokens::estimate;
 
 /// A text that fits a budget.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -198,7 +198,7 @@ fn statement(text: &str, heading: Option<usize>, same_line: bool) -> Statement<'
         text,
         heading,
         same_line,
-        citations: citation::find(text).len(),
+        citations: crate::find(text).len(),
     }
 }
 

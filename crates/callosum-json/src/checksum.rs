@@ -73,15 +73,17 @@ impl Checksum {
     }
 }
 
-/// A hash that is being taken of bytes that come in pieces.
+/// A SHA-256 in progress, over bytes that come in pieces.
 #[derive(Clone, Debug, Default)]
 pub struct Hashing(Sha256);
 
 impl Hashing {
+    /// Adds the next bytes.
     pub fn push(&mut self, bytes: &[u8]) {
         self.0.update(bytes);
     }
 
+    /// Returns the hash of all bytes so far.
     pub fn end(self) -> Checksum {
         Checksum(self.0.finalize().into())
     }

@@ -13,7 +13,8 @@ pub enum ErrorCode {
     /// E001: an executor ended with a non-zero status or by a signal.
     #[serde(rename = "E001")]
     ExecutorCrash,
-    /// E002: an executor showed no sign of life for too long.
+    /// E002: an executor showed no sign of life for too long, or its service refuses for now: a rate
+    /// limit (429) passes with time, as a timeout does.
     #[serde(rename = "E002")]
     Timeout,
     /// E003: an answer that is not what the protocol asks for.

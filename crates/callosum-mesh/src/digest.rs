@@ -6,7 +6,7 @@ use std::{
 };
 
 use callosum_citation::tokens;
-use callosum_redact::{secrets::mask, terminal_escape::untagged};
+use callosum_redact::secrets::mask;
 
 use crate::{
     agent::AgentName,

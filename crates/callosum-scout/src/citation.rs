@@ -1,10 +1,8 @@
 //! [`Cited`]: a place and what is quoted of it, so that a statement can lean on it.
 //!
-//! The grammar is `callosum_citation::citation`'s. What is read comes from foreign files, so a
+//! The grammar is `callosum-citation`'s. What is read comes from foreign files, so a
 //! quote never carries what a terminal would obey, and a path that would break a line of the
 //! digest is not cited at all.
-
-use callosum_citation::citation;
 
 /// The longest quote, in characters: enough for most declarations, short enough to list many.
 const LONGEST_QUOTE: usize = 88;
@@ -48,8 +46,8 @@ impl Cited {
             line,
             quote,
         };
-        let is_written = citation::cite_leading(&cited.path, line, &cited.quote).is_some()
-            && citation::cite(&cited.path, line, line, &cited.quote).is_some();
+        let is_written = callosum_citation::cite_leading(&cited.path, line, &cited.quote).is_some()
+            && callosum_citation::cite(&cited.path, line, line, &cited.quote).is_some();
         is_written.then_some(cited)
     }
 
@@ -65,12 +63,12 @@ impl Cited {
 
     /// Writes the place first: `` src/a.rs:3 `quote` ``, as a line of a digest begins.
     pub(super) fn leading(&self) -> String {
-        citation::cite_leading(&self.path, self.line, &self.quote).unwrap_or_default()
+        callosum_citation::cite_leading(&self.path, self.line, &self.quote).unwrap_or_default()
     }
 
     /// Writes the place behind its quote, `` `quote` [src/a.rs:3] ``, as within a line.
     pub(super) fn trailing(&self) -> String {
-        citation::cite(&self.path, self.line, self.line, &self.quote).unwrap_or_default()
+        callosum_citation::cite(&self.path, self.line, self.line, &self.quote).unwrap_or_default()
     }
 }
 

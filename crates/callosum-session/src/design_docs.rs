@@ -6,7 +6,6 @@
 
 use std::path::PathBuf;
 
-use callosum_citation::citation;
 use callosum_host::{Disk, OpenHow, disk::EntryKind};
 
 use crate::{
@@ -132,7 +131,7 @@ fn stale(design: &Design, tree: &Tree<'_>) -> Vec<Fork> {
     let mut forks = Vec::new();
     let mut line = 1;
     let mut counted = 0;
-    for cited in citation::find(&design.text) {
+    for cited in callosum_citation::find(&design.text) {
         line += ends(&design.text[counted..cited.at.start]);
         counted = cited.at.start;
         let evidence = Evidence {

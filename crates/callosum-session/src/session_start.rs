@@ -6,12 +6,8 @@
 //! characters.
 
 use callosum_citation::tokens::estimate;
-use callosum_redact::{
-    secrets,
-    terminal_escape::{is_unseen, untagged},
-};
+use callosum_redact::secrets;
 use serde_json::Value;
-use std::fmt::Write as _;
 
 use crate::{
     bead::is_closed,

@@ -7,7 +7,7 @@
 //! An import leads to the file that defines the name: a re-export is followed, and is no import
 //! itself. Code for tests and the arguments of macros are not read.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
 use syn::visit::{self, Visit};
 
@@ -297,15 +297,12 @@ fn cycles(edges: &[BTreeSet<usize>]) -> Vec<Vec<usize>> {
         let mut stack = vec![(at, edges[at].iter())];
         seen[at] = true;
         while let Some((node, next)) = stack.last_mut() {
-            match next.find(|to| !seen[**to]) {
-                Some(to) => {
-                    seen[*to] = true;
-                    stack.push((*to, edges[*to].iter()));
-                }
-                None => {
-                    done.push(*node);
-                    stack.pop();
-                }
+            if let Some(to) = next.find(|to| !seen[**to]) {
+                seen[*to] = true;
+                stack.push((*to, edges[*to].iter()));
+            } else {
+                done.push(*node);
+                stack.pop();
             }
         }
     }
@@ -361,17 +358,17 @@ fn findings(sources: &Sources) -> Vec<String> {
         if !folders.iter().any(apart) {
             continue;
         }
-        let mut arrows = BTreeMap::new();
+        let mut arrows = BTreeSet::new();
         for from in &group {
             for to in edges[*from].iter().filter(|to| group.contains(to)) {
                 let (from, to) = (&sources.files[*from].path, &sources.files[*to].path);
                 if folder(from) != folder(to) {
-                    arrows.insert((from, to), ());
+                    arrows.insert((from, to));
                 }
             }
         }
         let arrows: Vec<String> = arrows
-            .keys()
+            .iter()
             .map(|(from, to)| format!("  {from} imports {to}"))
             .collect();
         findings.push(format!(

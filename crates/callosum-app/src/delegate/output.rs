@@ -3,7 +3,7 @@
 use callosum_arbiter::budget::Bound;
 use callosum_arbiter::delegation::{Failure, TaskReport, TaskStatus};
 use callosum_arbiter::kind_name;
-use callosum_citation::citation::Review;
+use callosum_citation::Review;
 use callosum_citation::tokens::estimate;
 use callosum_citation::truncate::{LeftOut, digest};
 use callosum_ledger::{Entry, TaskId};

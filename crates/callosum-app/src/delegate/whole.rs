@@ -7,7 +7,7 @@
 use callosum_executor::registry::EMBEDDED_ID;
 
 use callosum_arbiter::delegation::{TaskReport, TaskStatus};
-use callosum_citation::citation::Review;
+use callosum_citation::Review;
 use callosum_citation::tokens::estimate;
 use callosum_scout::{Kind, Limits, Survey};
 use callosum_source::walk::{RelativePath, Scope};

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use callosum_citation::citation::Review;
+use callosum_citation::Review;
 use callosum_executor::{
     health::Health,
     protocol::{Answer, Spent},
@@ -288,7 +288,7 @@ impl AttemptRunner<'_> {
             self.tell_denial(job, about, denials.words(), before)?;
             let answer = &asked.answer;
             self.charge(answer.spent())?;
-            let objection = match self.judge(job.task, answer) {
+            let objection = match self.mask_and_validate(job.task, answer) {
                 Ok(mut judged) => {
                     judged.tokens_used += asked.tokens_before + tokens_before;
                     if let Some(whole) = asked.whole {
@@ -401,8 +401,8 @@ impl AttemptRunner<'_> {
         !job.executor.is_embedded() && validate::is_worth_a_second_call(judged, scope_bytes)
     }
 
-    /// Looks an answer's citations up and says whether it may be committed.
-    fn judge(&self, task: &Task, answer: &Answer) -> Result<Judged, Objection> {
+    /// Masks the secrets of an answer and checks its citations, or says why it may not be committed.
+    fn mask_and_validate(&self, task: &Task, answer: &Answer) -> Result<Judged, Objection> {
         // Looks up the original text: a quote in which a secret is masked would not be found.
         let review = self.review(&answer.summary);
         let masked = secrets::mask(&answer.summary);

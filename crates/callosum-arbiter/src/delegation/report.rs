@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use callosum_citation::citation::Review;
+use callosum_citation::Review;
 use callosum_json::Checksum;
 use callosum_ledger::{Entry, ErrorCode, TaskId, WriteError};
 

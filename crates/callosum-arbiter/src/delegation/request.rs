@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use callosum_citation::citation::Review;
+use callosum_citation::Review;
 use callosum_executor::protocol::{LONGEST_SUMMARY, Request};
 use callosum_ledger::{Reader, TaskId};
 use callosum_redact::quote;

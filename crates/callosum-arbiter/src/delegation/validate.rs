@@ -3,7 +3,7 @@
 //! The protocol has already checked whether an answer is valid at all (JSON, fields, checksum,
 //! upper bound); this is about its content.
 
-use callosum_citation::{citation::Review, tokens};
+use callosum_citation::{Review, tokens};
 use callosum_executor::protocol::{Answer, ChecksumBy, LONGEST_SUMMARY};
 use callosum_ledger::{Entry, ErrorCode};
 use callosum_redact::secrets;
@@ -235,7 +235,7 @@ fn is_short(value: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use callosum_citation::citation::{self, CitationStatus, Why};
+    use callosum_citation::{self, CitationStatus, Why};
     use callosum_executor::{protocol::parse_answer, registry::Capabilities};
 
     use super::*;
@@ -286,7 +286,7 @@ mod tests {
     /// LOA-GRD-1: too few that hold is E003; what an entry keeps of the others is bounded.
     #[test]
     fn citations_below_the_demanded_share_are_an_objection() {
-        let cited = citation::find(&"`abcd` [a.rs:1] ".repeat(30));
+        let cited = callosum_citation::find(&"`abcd` [a.rs:1] ".repeat(30));
         let mut standings = vec![CitationStatus::Missing(Why::NoSuchFile); 30];
         standings[0] = CitationStatus::Verified;
         let review = Review::of(&cited, &standings);

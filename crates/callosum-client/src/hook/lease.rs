@@ -40,7 +40,7 @@ const LOCKED_FOR: Duration = Duration::from_millis(150);
 
 /// Returns the verdict of a call, stricter if it changes a file that another agent works on and the
 /// configuration blocks that.
-pub(super) fn judged(
+pub(super) fn block_if_leased(
     judged: Judged,
     client: Option<&Client>,
     event: &Arc<Event>,

@@ -250,7 +250,7 @@ impl Call<'_> {
                     judged = judged.for_open_shell();
                 }
                 if self.moment == HookPoint::BeforeTool {
-                    judged = lease::judged(judged, self.known, &event, &place);
+                    judged = lease::block_if_leased(judged, self.known, &event, &place);
                 }
                 (event, judged, place)
             }

@@ -1,7 +1,8 @@
 //! Our hooks in the settings of coding agents: added, found again, and removed.
 //!
 //! Start with [`Registrar`], which does it to files. `hook_entry` is the pure part, from the text of a
-//! settings file to its text with our entry or without. `clear_plugin` is the plugin that Claude Code asks
+//! settings file (`settings.json`) to its text with our entry or without. `revert_merge` takes our
+//! change back from a file that a person has edited since. `clear_plugin` is the plugin that Claude Code asks
 //! before it clears a context, and `clear_override` the command that takes the place of its `/clear`.
 //! `settings_backup` is the machine's record of a file as it was before, `codex` is Codex's note of hooks that
 //! a person has trusted, and `hook_diagnosis` lists reasons why a client may not call the hook anyway.
@@ -17,8 +18,8 @@ mod codex;
 mod context_files;
 mod hook_diagnosis;
 mod hook_entry;
-mod merge;
 mod registrar;
+mod revert_merge;
 mod servers;
 mod settings_backup;
 

@@ -150,7 +150,7 @@ fn found(
         return Err(failed(
             executor,
             surroundings,
-            complaint.fault(),
+            complaint.classify(),
             &result.complaint,
             (None, Spent::default()),
         )

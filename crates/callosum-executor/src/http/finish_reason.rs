@@ -71,7 +71,7 @@ mod tests {
             ("abort", "ended it for `abort`"),
             ("load", "ended it for `load`"),
         ] {
-            let message = judge(reason).unwrap_err().fault().to_string();
+            let message = judge(reason).unwrap_err().classify().to_string();
             assert!(message.contains(says), "{reason}: {message}");
         }
     }

@@ -331,7 +331,7 @@ mod tests {
         match read {
             Ok(()) => Ok(texts),
             Err(Broken::TooMuch) => Err("too much".to_owned()),
-            Err(Broken::Because(complaint)) => Err(complaint.fault().to_string()),
+            Err(Broken::Because(complaint)) => Err(complaint.classify().to_string()),
         }
     }
 

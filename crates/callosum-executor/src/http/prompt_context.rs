@@ -10,7 +10,7 @@ use std::{
     path::{Component, Path},
 };
 
-use callosum_citation::{citation, tokens};
+use callosum_citation::tokens;
 use callosum_host::{Disk, disk::EntryKind};
 use callosum_redact::{quote, secrets};
 use serde_json::Value;
@@ -70,7 +70,7 @@ pub(super) fn gather(
     let most = left / SHARE;
     let mut seen = BTreeSet::new();
     let named = named(&asked);
-    let leaned_on: Vec<String> = citation::find(digest)
+    let leaned_on: Vec<String> = callosum_citation::find(digest)
         .into_iter()
         .map(|citation| citation.path)
         .collect();

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::{
-    error_text::{CUT_OFF, ErrorText},
+    classify_error::{CUT_OFF, ErrorText},
     stream_state::{StreamState, Tokens, at, busiest, count, text},
 };
 use crate::protocol::LONGEST_SUMMARY;

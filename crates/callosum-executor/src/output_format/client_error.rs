@@ -1,6 +1,6 @@
 //! [`ClientError`]: reason why a client gave no answer, in one vocabulary for all of them.
 //!
-//! The rules that derive one from a client's words are in `error_text`.
+//! The rules that derive one from a client's words are in `classify_error`.
 
 use std::ffi::OsString;
 

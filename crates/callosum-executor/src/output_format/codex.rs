@@ -9,8 +9,8 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::{
+    classify_error::ErrorText,
     client_error::ClientError,
-    error_text::ErrorText,
     stall_detection::OFTEN,
     stream_state::{StreamState, Tokens, at, count, text},
 };
@@ -58,7 +58,7 @@ pub(super) fn hear(hearing: &mut StreamState, event: &Value) {
         Some("error") => {
             hearing.warning = field(&["message"]);
             hearing.doing.clone_from(&hearing.warning);
-            let fault = ErrorText::words(hearing.warning.as_deref().unwrap_or_default()).fault();
+            let fault = ErrorText::words(hearing.warning.as_deref().unwrap_or_default()).classify();
             hearing.stalls = match fault {
                 ClientError::NotLoggedIn { .. } => OFTEN,
                 ClientError::Unreachable { .. } => hearing.stalls.saturating_add(1),

@@ -6,8 +6,8 @@
 use serde_json::Value;
 
 use super::{
+    classify_error::{CUT_OFF, ErrorText},
     client_error::ClientError,
-    error_text::{CUT_OFF, ErrorText},
     stream_state::{StreamState, Tokens, at, busiest, count, text},
 };
 
@@ -137,7 +137,7 @@ fn stops(words: &str) -> bool {
 
 /// Returns the error for an answer that it ended in the middle.
 fn in_the_middle(words: &str) -> ErrorText {
-    match ErrorText::words(words).fault() {
+    match ErrorText::words(words).classify() {
         ClientError::Other { .. } => ErrorText::of_kind(CUT_OFF, words),
         _ => ErrorText::words(words),
     }
@@ -249,7 +249,7 @@ mod tests {
                 "{{\n  \"gen_ai.response.finish_reasons\": [\n      \"stop\",\n      \"{reason}\"\n    ],\n}}\n\
                  {{\n  \"gen_ai.response.finish_reasons\": [\n      \"stop\"\n    ],\n}}\n"
             );
-            broke_off(log.as_bytes()).map(|it| it.fault())
+            broke_off(log.as_bytes()).map(|it| it.classify())
         };
         assert!(matches!(
             fault("length"),
@@ -279,7 +279,7 @@ mod tests {
         let ended = |reason: &str| {
             format!(r#"[{words},{{"candidates":[{{"content":{{}},"finishReason":"{reason}"}}]}}]"#)
         };
-        let fault = |log: &str| broke_off(log.as_bytes()).map(|it| it.fault().to_string());
+        let fault = |log: &str| broke_off(log.as_bytes()).map(|it| it.classify().to_string());
         let whole = call("main", &ended("STOP"));
         assert_eq!(fault(&whole), None);
         assert_eq!(fault(""), None);

@@ -6,7 +6,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{client_error::ClientError, error_text::ErrorText, reset_time::length};
+use super::{classify_error::ErrorText, client_error::ClientError, reset_time::length};
 
 /// The longest time that a client may wait for limits in one run, unless the caller waits longer itself.
 pub const LONGEST_CLIENT_WAIT: Duration = Duration::from_secs(90);
@@ -95,7 +95,7 @@ fn announced(line: &str) -> Option<Duration> {
 
 fn is_limit(line: &str) -> bool {
     matches!(
-        ErrorText::words(line).fault(),
+        ErrorText::words(line).classify(),
         ClientError::RateLimited { .. }
     )
 }
@@ -183,7 +183,7 @@ mod tests {
     fn the_end_of_a_client_that_waits_too_long_is_a_limit() {
         let mut wait = LimitWait::new(Duration::from_mins(1));
         let complaint = wait.refuse("rate_limit 429", Duration::from_mins(4), Instant::now());
-        let fault = complaint.unwrap().fault();
+        let fault = complaint.unwrap().classify();
         assert!(matches!(fault, ClientError::RateLimited { .. }), "{fault}");
     }
 }

@@ -8,7 +8,7 @@
 use serde_json::Value;
 
 use super::{
-    error_text::{CUT_OFF, ErrorText, PROMPT_TOO_LONG},
+    classify_error::{CUT_OFF, ErrorText, PROMPT_TOO_LONG},
     stall_detection::OFTEN,
     stream_state::{StreamState, Tokens, at, count, text},
 };
@@ -124,13 +124,13 @@ mod tests {
     #[test]
     fn the_reason_for_an_end_is_found_in_a_database() {
         let database = |text: &str| [&[0, 255, 13][..], text.as_bytes(), &[0; 40]].concat();
-        let code = |text: &str| broke_off(&database(text)).map(|it| it.fault().code());
+        let code = |text: &str| broke_off(&database(text)).map(|it| it.classify().code());
         let cut = callosum_ledger::ErrorCode::MalformedAnswer;
         assert_eq!(code(r#"{"role":"assistant","finish":"length"}"#), Some(cut));
         assert_eq!(code(r#"{"finish":"content-filter"}"#), Some(cut));
         assert_eq!(code(r#"{"role":"assistant","finish":"stop"}"#), None);
         assert_eq!(code(r#"{"text":"\"finish\":\"length\""}"#), None);
-        let refused = |text: &str| overflowed(&database(text)).map(|it| it.fault());
+        let refused = |text: &str| overflowed(&database(text)).map(|it| it.classify());
         let part = r#"{"type":"compaction","auto":true,"overflow":true}"#;
         assert!(matches!(
             refused(part),

@@ -6,9 +6,9 @@
 use serde_json::Value;
 
 use super::{
+    classify_error::{CUT_OFF, ErrorText},
     claude,
     client_error::ClientError,
-    error_text::{CUT_OFF, ErrorText},
     gemini,
     stream_state::{StreamState, Tokens, at, count, text},
 };
@@ -50,7 +50,7 @@ pub(super) fn hold_against(hearing: &mut StreamState, records: &[u8]) {
     let is_plain = hearing
         .failure
         .as_ref()
-        .is_some_and(|failure| matches!(failure.fault(), ClientError::NotInForm { .. }));
+        .is_some_and(|failure| matches!(failure.classify(), ClientError::NotInForm { .. }));
     if hearing.structured.is_some() || (hearing.failure.is_some() && !is_plain) {
         return;
     }

@@ -4,9 +4,7 @@
 //! reports it on standard error alone, after a banner (pal-mcp-server#273). The reason decides the
 //! code, and so whether another try can help.
 
-use callosum_citation::citation;
-
-use super::{client_error::ClientError, error_text::ErrorText};
+use super::{classify_error::ErrorText, client_error::ClientError};
 use crate::{
     sanitize::{fit_shortly, shows_nothing},
     stderr_summary::{self, without_everyday},
@@ -42,7 +40,7 @@ pub(crate) fn named_in(words: &str) -> Option<ClientError> {
         .rev()
         .filter(|line| !line.trim().is_empty())
         .take(LAST_LINES)
-        .map(|line| ErrorText::words(line.trim()).fault())
+        .map(|line| ErrorText::words(line.trim()).classify())
         .find(|fault| !matches!(fault, ClientError::Other { .. }))
 }
 
@@ -60,7 +58,7 @@ pub(super) fn plain_answer(unread: &str) -> Option<String> {
         c.is_whitespace() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}')
     });
     let is_complaint = plain.len() <= LONGEST_COMPLAINT
-        && citation::find(plain).is_empty()
+        && callosum_citation::find(plain).is_empty()
         && (named_in(plain).is_some() || stderr_summary::telling(plain).is_some());
     // What begins like JSON and cannot be read as such is the beginning of an answer at most.
     let is_torn = plain.starts_with('{') || plain.starts_with('[');

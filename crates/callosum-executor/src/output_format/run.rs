@@ -13,8 +13,8 @@ use callosum_host::{
 use serde_json::{Map, Value, json};
 
 use super::{
+    classify_error::ErrorText,
     client_error::ClientError,
-    error_text::ErrorText,
     events::Events,
     inner_sandbox,
     limit_wait::{LONGEST_CLIENT_WAIT, LimitWait},
@@ -177,7 +177,7 @@ fn with_cause(
     let hearing = ear.finish(&[]);
     let spent = hearing.spent();
     if let Some(complaint) = hearing.failure.as_ref().filter(|_| is_stalled) {
-        let fault = complaint.fault();
+        let fault = complaint.classify();
         return RunError::Client {
             executor: executor.id.clone(),
             advice: fault.advice(executor, Client::of(dialect), environment),
@@ -192,7 +192,7 @@ fn with_cause(
     let messages = hearing.warning.iter().map(String::as_str);
     let faults = messages
         .chain(kept.lines().rev())
-        .map(|words| ErrorText::words(words).fault());
+        .map(|words| ErrorText::words(words).classify());
     let named = |fault: &ClientError| !matches!(fault, ClientError::Other { .. });
     let Some(fault) = faults.take(LAST_LINES).find(named) else {
         return error;

@@ -6,11 +6,10 @@ use callosum_host::process::Ending;
 use serde_json::Value;
 
 use super::{
+    classify_error::{ErrorText, is_only_an_error},
     claude,
     client_error::ClientError,
-    codex,
-    error_text::{ErrorText, is_only_an_error},
-    gemini,
+    codex, gemini,
     name::Dialect,
     opencode, qwen,
     reason::{named_in, plain_answer, without_answer},
@@ -193,7 +192,7 @@ impl StreamState {
     ) -> Result<ParsedOutput, ClientError> {
         self.tokens = self.tokens.filter(|tokens| tokens.can_be());
         if let Some(complaint) = &self.failure {
-            return Err(complaint.fault());
+            return Err(complaint.classify());
         }
         let is_excused = self.excused && matches!(ending, Ending::Exited(_));
         if ending != Ending::Exited(0) && !is_excused {
@@ -210,7 +209,7 @@ impl StreamState {
                 Some(_) => named_in(last_words).or_else(|| named_in(&self.unread)),
                 None => named_in(&self.unread),
             };
-            return Err(match ErrorText::words(&words).fault() {
+            return Err(match ErrorText::words(&words).classify() {
                 ClientError::Other { .. } => elsewhere().unwrap_or_else(|| ClientError::Ended {
                     ending,
                     words: explains()
@@ -222,7 +221,9 @@ impl StreamState {
         }
         let answer = self.answer()?;
         match answer {
-            Some(summary) if is_only_an_error(&summary) => Err(ErrorText::words(&summary).fault()),
+            Some(summary) if is_only_an_error(&summary) => {
+                Err(ErrorText::words(&summary).classify())
+            }
             Some(summary) if self.finished => Ok(ParsedOutput {
                 summary,
                 hearing: self,

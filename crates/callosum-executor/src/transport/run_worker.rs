@@ -290,7 +290,7 @@ pub(crate) fn failed(
 fn explained(fault: ClientError, executor: &Executor, complaint: &str) -> ClientError {
     match fault {
         ClientError::NotSpoken { words } if !complaint.trim().is_empty() => {
-            let named = ErrorText::words(&without_everyday(complaint)).fault();
+            let named = ErrorText::words(&without_everyday(complaint)).classify();
             if matches!(named, ClientError::NotLoggedIn { .. }) {
                 return named;
             }

@@ -1,6 +1,5 @@
 //! [`Evidence`]: one cited place, as it is written and read.
 
-use callosum_citation::citation;
 use serde::{Deserialize, Serialize};
 
 /// Prefix of every path (Seed LOA §4.4); a path without it is not accepted.
@@ -36,7 +35,7 @@ impl Evidence {
     /// the grammar cannot express it.
     pub fn written(&self) -> Option<String> {
         let quote = self.quote.as_deref()?;
-        let plain = citation::cite(&self.path, self.first, self.last, quote)?;
+        let plain = callosum_citation::cite(&self.path, self.first, self.last, quote)?;
         let at = plain.len() + ROOT_PREFIX.len() - self.identifier().len() - 2;
         Some(format!("{}[{}]", &plain[..at], self.identifier()))
     }
@@ -46,7 +45,7 @@ impl Evidence {
     pub fn find(text: &str) -> (Vec<Self>, usize) {
         let mut bad = 0;
         let mut found = Vec::new();
-        for cited in citation::find(text) {
+        for cited in callosum_citation::find(text) {
             if text[cited.at.clone()].contains(&format!("[{ROOT_PREFIX}")) {
                 found.push(Self {
                     path: cited.path,

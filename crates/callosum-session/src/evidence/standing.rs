@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use callosum_citation::citation::{MOST_LINES, says_enough};
+use callosum_citation::{MOST_LINES, says_enough};
 
 use super::{place::Evidence, tree::CitedFileState};
 

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use callosum_citation::citation::CitedFile;
+use callosum_citation::CitedFile;
 use callosum_host::Disk;
 
 use super::{standing::stand_in, tree::CitedFileState, *};

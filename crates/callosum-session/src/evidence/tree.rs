@@ -8,7 +8,7 @@ use std::{
     rc::Rc,
 };
 
-use callosum_citation::citation::{CitedFile, MOST_LINES, Why};
+use callosum_citation::{CitedFile, MOST_LINES, Why};
 use callosum_host::Disk;
 use callosum_redact::secrets;
 use callosum_source::{

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use callosum_redact::secrets::mask;
 use serde_json::Value;
 
 use super::same_time::{ClaimKey, SameTime};

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use callosum_citation::citation::{self, Citation};
+use callosum_citation::{self, Citation};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -62,7 +62,7 @@ impl Notes {
         let lines = &self.outline.lines[decision.line..decision.last_line];
         lines.iter().find_map(|line| {
             let text = std::str::from_utf8(&self.bytes[line.at.clone()]).ok()?;
-            let found = citation::find(text).into_iter();
+            let found = callosum_citation::find(text).into_iter();
             let cited = found.filter(is_replaced).map(|cited| cited.at).next()?;
             let rest = [&text[..cited.start], &text[cited.end..]].concat();
             if rest.trim_matches([' ', '\t', '-', '*']).is_empty() {

@@ -1,5 +1,5 @@
-//! Our entries in the text of a client's settings, one for each event that it is to tell of; everything
-//! around them stays, byte for byte.
+//! Our hooks merged into a client's settings file (`settings.json`): one entry for each event that
+//! the client reports. Everything around them stays, byte for byte.
 //!
 //! All four clients keep hooks in one form: `hooks`, below it the event's name, below it a list of
 //! groups, each with a list of commands. Some of them allow comments, so all are read as if they

@@ -11,7 +11,7 @@ use super::{ApplyMode, Change, RegisterError, Registrar, SettingsFile, settings}
 use crate::registration::{
     clear_override, clear_plugin, context_files,
     hook_entry::{self, Made},
-    merge,
+    revert_merge,
     servers::{self, Server},
     settings_backup::SettingsBackup,
 };
@@ -140,7 +140,7 @@ impl Registrar {
             }
             let is_known = |ours: &String| kept.after == Checksum::of(ours.as_bytes());
             let ours = texts.into_iter().find(is_known)?;
-            let merged = merge::merged(&before, &ours, text)?;
+            let merged = revert_merge::merged(&before, &ours, text)?;
             hook_entry::says_the_same(&merged, without).then_some(merged)
         };
         Ok(merged())

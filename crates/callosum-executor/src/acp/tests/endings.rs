@@ -26,7 +26,7 @@ fn words_before_a_tool_are_no_answer_where_it_ends_there() {
                     .chain([asks.clone(), chunk(" \n"), ended.clone()]),
             );
             let (_, _, ended) = played(asked(), Path::new("/"), &lines.join("\n"));
-            let fault = ended.unwrap_err().fault();
+            let fault = ended.unwrap_err().classify();
             assert!(
                 fault.to_string().ends_with("approval: rm -rf build"),
                 "{fault}"
@@ -47,7 +47,7 @@ fn an_answer_of_which_no_token_was_counted_is_cut() {
     };
     let nothing = json!({"input_tokens": 0, "output_tokens": 0});
     let cut = of(&json!({"token_count": nothing, "model_usage": []}));
-    let cut = cut.unwrap_err().fault().to_string();
+    let cut = cut.unwrap_err().classify().to_string();
     assert!(cut.starts_with("was cut off"), "{cut}");
     let some = json!({"input_tokens": 7, "output_tokens": 1});
     assert!(of(&json!({"token_count": some, "model_usage": []})).is_ok());
@@ -138,7 +138,7 @@ fn a_turn_of_codex_that_failed_is_no_answer_and_one_that_was_asked_again_is() {
             ENDED.to_owned(),
         ];
         let (_, _, ended) = played(asked(), Path::new("/"), &lines.join("\n"));
-        ended.unwrap_err().fault()
+        ended.unwrap_err().classify()
     };
     let cut = failed("Incomplete response returned, reason: max_output_tokens\n\n");
     assert!(matches!(cut, ClientError::CutStream { .. }), "{cut:?}");
@@ -206,7 +206,7 @@ fn an_agent_without_an_answer_says_why() {
     let message = |lines: &[&str]| {
         let lines: Vec<String> = lines.iter().map(|line| format!("{line}\n")).collect();
         match played(asked(), Path::new("/"), &lines.concat()).2 {
-            Err(complaint) => complaint.fault().to_string(),
+            Err(complaint) => complaint.classify().to_string(),
             Ok(()) => "an answer".to_owned(),
         }
     };

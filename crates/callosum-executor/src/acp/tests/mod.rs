@@ -381,7 +381,7 @@ fn an_error_is_named_by_its_status() {
     ] {
         let last = json!({"jsonrpc": "2.0", "id": 3, "error": error}).to_string();
         let (_, _, ended) = played(asked(), Path::new("/"), &[HELLO, OPENED, &last].join("\n"));
-        let message = ended.unwrap_err().fault().to_string();
+        let message = ended.unwrap_err().classify().to_string();
         assert!(message.starts_with(says), "{error}: {message}");
         assert!(!message.contains("a.js"), "{message}");
     }

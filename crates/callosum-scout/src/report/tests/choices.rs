@@ -18,7 +18,7 @@ fn a_fact_begins_with_its_place_and_is_quoted_once() {
         for kind in Kind::ALL {
             let text = digest(kind, &survey, Limits::SUMMARY).text;
             let mut quoted = BTreeSet::new();
-            for citation in citation::find(&text) {
+            for citation in callosum_citation::find(&text) {
                 let place = (citation.path.clone(), citation.first_line);
                 assert!(quoted.insert(place), "{citation:?}\n{text}");
             }

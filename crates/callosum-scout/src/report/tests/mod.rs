@@ -6,7 +6,7 @@ mod offers;
 
 use std::fmt::Write;
 
-use callosum_citation::citation::{self, CitationStatus};
+use callosum_citation::{self, CitationStatus};
 use callosum_host::Disk;
 use callosum_source::walk::{RelativePath, Scope};
 use proptest::prelude::*;
@@ -288,8 +288,8 @@ fn a_generated_file_is_cited_by_the_line_that_says_so() {
 
 #[track_caller]
 fn assert_cited(root: &std::path::Path, text: &str) {
-    let citations = citation::find(text);
-    let standings = citation::verify(&Disk::real(), root, &citations);
+    let citations = callosum_citation::find(text);
+    let standings = callosum_citation::verify(&Disk::real(), root, &citations);
     for (citation, standing) in citations.iter().zip(standings) {
         assert_eq!(
             standing,

@@ -11,7 +11,7 @@ use callosum_app::delegate::whole::Whole;
 use callosum_app::{CommandError, many, thousands};
 use callosum_arbiter::delegation::{Report, TaskReport, TaskStatus};
 use callosum_arbiter::kind_name;
-use callosum_citation::citation::Review;
+use callosum_citation::Review;
 use callosum_citation::truncate::LeftOut;
 use callosum_executor::registry::EMBEDDED_ID;
 use callosum_ledger::Entry;

@@ -178,7 +178,7 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     use super::*;
-    use crate::citation::find;
+    use crate::find;
 
     fn tree() -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();

@@ -133,7 +133,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::citation::find;
+    use crate::find;
 
     fn found(text: &str) -> Vec<String> {
         let mentions = mentions(text, &find(text));

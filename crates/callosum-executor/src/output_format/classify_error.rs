@@ -1,11 +1,11 @@
-//! [`ErrorText`]: error that a client, or the service behind it, reports when it gave no answer.
+//! [`ErrorText`]: classifies the error that a client, or the service behind it, reports when it gave
+//! no answer: a rate limit (429), a missing login, a refusal.
 //!
 //! Messages of clients are for people and change with every version. So a status and a kind decide
 //! if there are any, and words only if there are none. The result is a [`ClientError`].
 
 use std::time::Duration;
 
-use callosum_citation::citation;
 use jiff::Timestamp;
 
 use super::client_error::ClientError;
@@ -66,8 +66,8 @@ impl ErrorText {
         self.kind.as_deref() == Some(CUT_OFF)
     }
 
-    /// Names it.
-    pub(crate) fn fault(&self) -> ClientError {
+    /// Classifies the error: by its status and kind, and by its words if there are none.
+    pub(crate) fn classify(&self) -> ClientError {
         let lower = self.words.to_lowercase();
         let kind = self.kind.as_deref().unwrap_or_default();
         let words = fit_shortly(&self.words);
@@ -302,7 +302,7 @@ pub(super) fn is_only_an_error(text: &str) -> bool {
     text.len() <= LONGEST_ERROR
         && !text.contains('\n')
         && ERRORS.iter().any(|error| line.starts_with(error))
-        && citation::find(text).is_empty()
+        && callosum_citation::find(text).is_empty()
 }
 
 /// Finds a status in words: `status 401`, `last status: 429`, `error: 529`, `"code":400`, `(429)`.
@@ -446,7 +446,7 @@ mod tests {
     use super::*;
 
     fn shown(words: &str) -> String {
-        ErrorText::words(words).fault().to_string()
+        ErrorText::words(words).classify().to_string()
     }
 
     /// LOA-SEC-1: a client's message is masked before anyone sees it.
@@ -515,7 +515,7 @@ mod tests {
                 Some("after 14h33m35s"),
             ),
         ] {
-            let ClientError::RateLimited { resets, .. } = ErrorText::words(words).fault() else {
+            let ClientError::RateLimited { resets, .. } = ErrorText::words(words).classify() else {
                 panic!("{words}");
             };
             assert_eq!(resets.as_deref(), reset, "{words}");
@@ -679,7 +679,7 @@ mod tests {
             ),
         ] {
             assert_eq!(
-                ErrorText::words(words).fault().may_pass(),
+                ErrorText::words(words).classify().may_pass(),
                 passes,
                 "{words}"
             );

@@ -214,7 +214,7 @@ impl Citation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::citation::find;
+    use crate::find;
 
     /// LOA-GRD-1: the report names the place, and the current place of a moved quote.
     #[test]

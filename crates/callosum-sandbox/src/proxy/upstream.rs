@@ -12,6 +12,7 @@ use std::{
 };
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
+use percent_encoding::percent_decode_str;
 
 use super::request::LONGEST;
 
@@ -75,7 +76,10 @@ impl Upstream {
             place: port
                 .filter(|_| !host.is_empty())
                 .map(|port| (host.to_owned(), port)),
-            authorization: who.map(|who| BASE64_STANDARD.encode(unescaped(who))),
+            authorization: who.map(|who| {
+                let who: Vec<u8> = percent_decode_str(who).collect();
+                BASE64_STANDARD.encode(who)
+            }),
             direct: Vec::new(),
         }
     }
@@ -163,20 +167,6 @@ impl Upstream {
             "this machine's proxy answers {status}"
         )))
     }
-}
-
-/// A user and a password as they are, not as an address has them.
-fn unescaped(text: &str) -> Vec<u8> {
-    let bytes = text.as_bytes();
-    let mut plain = Vec::new();
-    let mut at = 0;
-    while let Some(byte) = bytes.get(at) {
-        let code = text.get(at + 1..at + 3).filter(|_| *byte == b'%');
-        let code = code.and_then(|code| u8::from_str_radix(code, 16).ok());
-        at += if code.is_some() { 3 } else { 1 };
-        plain.push(code.unwrap_or(*byte));
-    }
-    plain
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use hyper::{
     Uri,
     body::{Body as _, Incoming},
 };
+use percent_encoding::percent_decode_str;
 
 /// Most bytes of a body: a list of events.
 pub(super) const LONGEST_BODY: usize = 1024 * 1024;
@@ -62,22 +63,19 @@ pub(super) fn query(uri: &Uri) -> Result<Vec<(String, String)>, String> {
         .collect()
 }
 
+/// Decodes a part of a query as forms write it, unless it is not UTF-8 or a `%` begins no escape.
 fn decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        bytes.push(match byte {
-            b'+' => b' ',
-            b'%' => {
-                let digit = |byte: u8| char::from(byte).to_digit(16);
-                let high = digit(rest.next()?)?;
-                let low = digit(rest.next()?)?;
-                (high * 16 + low) as u8
-            }
-            byte => byte,
-        });
+    // The library leaves such a `%` as it is.
+    let is_escape = |rest: &str| {
+        let digits = rest.as_bytes().first_chunk::<2>();
+        digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+    };
+    if !text.split('%').skip(1).all(is_escape) {
+        return None;
     }
-    String::from_utf8(bytes).ok()
+    let text = text.replace('+', " ");
+    let decoded = percent_decode_str(&text).decode_utf8().ok()?;
+    Some(decoded.into_owned())
 }
 
 #[cfg(test)]
@@ -105,7 +103,7 @@ mod tests {
         );
         assert_eq!(query(&"/events".parse().unwrap()), Ok(Vec::new()));
         // What was meant is not known, and passing it over would answer another question.
-        for wrong in ["bad=%f", "utf=%ff", "topic=%zz", "%f=1"] {
+        for wrong in ["bad=%f", "utf=%ff", "topic=%zz", "%f=1", "x=%%41", "x=%+5"] {
             let uri: Uri = format!("/events?since=1&{wrong}").parse().unwrap();
             let error = query(&uri).unwrap_err();
             assert!(error.contains(wrong), "{error}");

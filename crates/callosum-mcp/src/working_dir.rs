@@ -9,6 +9,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use percent_encoding::percent_decode_str;
+
 /// Scheme of a root's address.
 const SCHEME: &str = "file://";
 
@@ -31,20 +33,15 @@ fn without_end(path: &Path) -> PathBuf {
     path.components().collect()
 }
 
-/// Decodes a percent-encoded text.
+/// Decodes a percent-encoded text, unless a `%` begins no escape.
 fn decoded(text: &str) -> Option<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        if byte != b'%' {
-            bytes.push(byte);
-            continue;
-        }
-        let digit = |byte: Option<u8>| char::from(byte?).to_digit(16);
-        let (high, low) = (digit(rest.next())?, digit(rest.next())?);
-        bytes.push(u8::try_from(high * 16 + low).ok()?);
-    }
-    Some(bytes)
+    // The library leaves such a `%` as it is.
+    let is_escape = |rest: &str| {
+        let digits = rest.as_bytes().first_chunk::<2>();
+        digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+    };
+    let is_valid = text.split('%').skip(1).all(is_escape);
+    is_valid.then(|| percent_decode_str(text).collect())
 }
 
 #[cfg(test)]
@@ -60,6 +57,7 @@ mod tests {
             (&["https://a/b", "file:///second"], Some("/second")),
             (&["file://elsewhere/a"], None),
             (&["file:///a%2"], None),
+            (&["file:///a%%41"], None),
             (&["file:///a%00b"], None),
             (&["/plain"], None),
             (&[], None),

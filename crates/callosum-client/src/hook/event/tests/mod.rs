@@ -166,6 +166,12 @@ fn files_that_a_tool_would_write_are_named() {
             json!({"uri": "file:///etc/a%20b", "url": "https://example.org/x"}),
             &["/etc/a b"],
         ),
+        // An escape that is none is written as it is, since programs take it so.
+        (
+            "mcp__files__create_file",
+            json!({"uri": "file:///etc/100%/a%2"}),
+            &["/etc/100%/a%2"],
+        ),
         (
             "mcp__serena__delete_lines",
             json!({"relative_path": "a.rs", "start": 1}),

@@ -78,10 +78,12 @@ impl Checksum {
 pub struct Hashing(Sha256);
 
 impl Hashing {
+    /// Adds the next bytes.
     pub fn push(&mut self, bytes: &[u8]) {
         self.0.update(bytes);
     }
 
+    /// Returns the hash of all bytes.
     pub fn end(self) -> Checksum {
         Checksum(self.0.finalize().into())
     }

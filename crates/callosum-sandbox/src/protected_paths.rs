@@ -65,6 +65,7 @@ impl Protected {
     }
 
     /// The same but for these places: what a client keeps of its own, if it can be given no other.
+    #[must_use]
     pub fn without(&self, own: &[PathBuf]) -> Self {
         let mut less = self.clone();
         less.paths

@@ -8,7 +8,7 @@ use callosum_arbiter::suggest::nearest;
 use callosum_executor::client::Client;
 use callosum_executor::handshake::HandshakeFault;
 use callosum_executor::http::Endpoint;
-use callosum_executor::output_format::{ClientError, Dialect};
+use callosum_executor::output_format::ClientError;
 use callosum_executor::protocol::{AnswerError, Unreadable};
 use callosum_executor::registry::{Executor, Kind};
 use callosum_executor::runner::RunError;

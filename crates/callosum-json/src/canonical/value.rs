@@ -5,13 +5,17 @@ use std::collections::BTreeMap;
 /// A JSON value without anything that the canonical form has no text for.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CanonicalValue {
+    /// `null`.
     Null,
+    /// `true` or `false`.
     Bool(bool),
     /// Decimal digits, perhaps after a minus sign; never `-0`.
     Integer(String),
     /// Finite.
     Float(f64),
+    /// Text.
     String(String),
+    /// Values in their order.
     Array(Vec<CanonicalValue>),
     /// Ordered by code point, which is also the order of the UTF-8 bytes.
     Object(BTreeMap<String, CanonicalValue>),

@@ -10,7 +10,6 @@ use crate::ui::unprinted;
 use callosum_app::executor::scout::{LONGEST_REQUEST, PROGRESS_PAUSE};
 use callosum_app::{CommandError, Exit};
 use callosum_config::Environment;
-use callosum_executor::transport;
 use callosum_executor::transport::WorkerContext;
 use callosum_executor::worker::{self, JobError};
 use callosum_host::Disk;

@@ -1,10 +1,14 @@
 //! `callosum constitution`: policies that decide what plans may do in a project.
 
+mod amendment;
+mod governance;
+mod governance_errors;
 pub mod sign;
 
+pub use self::governance::{Governance, GovernanceError, Revocation};
+pub use self::governance_errors::governance_failed;
 pub use self::sign::SignedOutput;
 
-use callosum_config::Governance;
 use callosum_plan_run::kernel::{Constitution, Origin, PolicyNote};
 use callosum_redact::terminal_escape::harmless;
 use schemars::JsonSchema;

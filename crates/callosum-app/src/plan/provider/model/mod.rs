@@ -25,8 +25,7 @@ pub(crate) use self::plan::usual;
 pub(super) use self::review::review;
 
 use crate::CommandError;
-use crate::config_errors;
-use crate::constitution::governance;
+use crate::constitution::{governance, governance_failed};
 use crate::context::Context;
 use crate::executor_pool::Roster;
 use crate::model::configured;
@@ -179,7 +178,7 @@ fn first(context: &Context, call: &ApprovedCall) -> Result<String, ProviderFailu
 
 fn refuse_revoked(context: &Context, id: &str) -> Result<(), ProviderFailure> {
     let revoked = governance(context).revoked();
-    let revoked = revoked.map_err(|error| failed(&config_errors::governance(&error)))?;
+    let revoked = revoked.map_err(|error| failed(&governance_failed(&error)))?;
     let name = format!("agent.{id}");
     if revoked.iter().any(|capability| capability.as_str() == name) {
         let what = format!("`:{name}` was revoked on this machine");

@@ -20,7 +20,6 @@ use super::trail::{Outcome, Trail};
 use crate::constitution::{governance, governance_failed};
 use crate::context::Context;
 use crate::mesh::route::classified;
-use crate::plan::provider::model::models;
 use crate::{CommandError, capability, model, open_ledger};
 
 /// The call that is decided over.
@@ -104,7 +103,7 @@ impl Delegation {
         let symbol = engine.symbol(SYMBOL);
         let catalogue = capability::catalogue(context)?;
         let registry = model::registry(context)?;
-        let ready = models(context)?;
+        let ready = model::ready(context)?;
         let target = |id: &str| {
             let place = registry
                 .get(id)

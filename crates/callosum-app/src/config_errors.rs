@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use callosum_config::{
-    Address, EditError, EnvironmentError, Governance, GovernanceError, Origin, ProjectError,
-    SetError, StateFileError, default_at,
+    Address, EditError, EnvironmentError, Origin, ProjectError, SetError, StateFileError,
+    default_at,
 };
 
 use crate::disk_errors::disk_failed;
@@ -70,33 +70,6 @@ fn state_file(error: &StateFileError, again: &str) -> CommandError {
         )),
         StateFileError::Disk(error) => disk_failed(error),
         StateFileError::Lock(_) => explained,
-    }
-}
-
-/// Explains why the rules for plans could not be read or changed.
-pub fn governance(error: &GovernanceError) -> CommandError {
-    match error {
-        GovernanceError::Unsigned { path } => CommandError::from_error(Exit::Environment, error)
-            .hint(format!("callosum constitution sign {}", pasted(path))),
-        GovernanceError::Older { path, signed, .. } => {
-            CommandError::from_error(Exit::Environment, error).hint(format!(
-                "to use it, set version {} in its first line, then: callosum constitution sign {}",
-                signed + 1,
-                pasted(path)
-            ))
-        }
-        GovernanceError::File { path, .. } if path.ends_with(Governance::PROJECT) => {
-            CommandError::from_error(Exit::Environment, error).hint(format!(
-                "callosum constitution check --project {}",
-                pasted(path)
-            ))
-        }
-        GovernanceError::File { path, .. } => CommandError::from_error(Exit::Environment, error)
-            .hint(format!("callosum constitution check {}", pasted(path))),
-        GovernanceError::Disk(error) => disk_failed(error),
-        GovernanceError::Key(_) | GovernanceError::Lock(_) => {
-            CommandError::from_error(Exit::Environment, error)
-        }
     }
 }
 

@@ -14,12 +14,14 @@ pub mod audit_change;
 pub mod auto_checkpoint;
 pub mod bead;
 pub mod beads_cli;
+#[cfg(feature = "plans")]
 pub mod capability;
 pub mod ck;
 pub mod client_settings;
 mod command_error;
 pub mod config;
 pub mod config_errors;
+#[cfg(feature = "plans")]
 pub mod constitution;
 pub mod context;
 pub mod delegate;
@@ -30,6 +32,7 @@ pub mod executor_pool;
 pub mod executor_readiness;
 pub mod executor_selection;
 pub mod find;
+#[cfg(feature = "plans")]
 pub mod goal;
 pub mod guard;
 pub mod guard_hooks;
@@ -48,6 +51,7 @@ pub mod metrics;
 pub mod model;
 pub mod open_ledger;
 pub mod operator;
+#[cfg(feature = "plans")]
 pub mod plan;
 pub mod recall;
 pub mod replay;

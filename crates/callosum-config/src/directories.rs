@@ -229,6 +229,11 @@ impl Homes {
         self.user_config.with_file_name("constitution.cedar")
     }
 
+    /// Returns the path of the signature of a constitution, next to it.
+    pub fn signature_of(constitution: &Path) -> PathBuf {
+        constitution.with_added_extension("sig")
+    }
+
     /// Returns the place in which the user puts a model that knows what words mean, for
     /// [`search_index`](Self::search_index).
     pub fn model(&self) -> PathBuf {

@@ -9,12 +9,9 @@
 
 mod auto_allow;
 mod calrc;
-mod constitution_version;
 mod digest_sources;
 mod directories;
 mod environment;
-mod governance;
-mod governance_error;
 mod guard_config;
 mod key;
 mod mesh;
@@ -46,8 +43,6 @@ pub use self::{
     digest_sources::{DigestSource, SourceFrom},
     directories::{Homes, HomesError},
     environment::{Environment, EnvironmentError},
-    governance::{Governance, Revocation},
-    governance_error::GovernanceError,
     guard_config::{BrokenCake, GuardConfig},
     key::Key,
     mesh::{LeaseMode, MeshSettings, MeshSettingsError},

@@ -37,6 +37,10 @@ pub struct Allowlist {
 }
 
 impl CapabilityName {
+    /// The built-in capability that delegates a task. No executor may be named `delegate`: its own
+    /// capability, `agent.NAME`, would have this name.
+    pub const DELEGATE: &str = "agent.delegate";
+
     /// Parses a name in any of its spellings, with or without its colon.
     pub fn parse(text: &str) -> Result<Self, CapabilityNameError> {
         let segments = segments(text)?;

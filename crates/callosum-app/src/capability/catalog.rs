@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::capability::accepted::AcceptedManifests;
+use crate::capability::configured_models;
 use crate::capability::outcomes::OutcomesOutput;
 use crate::context::Context;
 use crate::executor_pool::Roster;
@@ -187,7 +188,7 @@ pub(super) fn gathered(context: &Context) -> Result<(Catalogue, Vec<Manifest>), 
     let mut catalogue =
         Catalogue::new(built_in_manifests(env!("CARGO_PKG_VERSION"))).map_err(internal)?;
     // First, so that no entry of a repository's registry takes the name of a model of the user's.
-    for manifest in crate::model::manifests(context) {
+    for manifest in configured_models::manifests(context) {
         if let Err(error) = catalogue.add(manifest) {
             context.report.warn(&format!("left out: {error}"), None);
         }

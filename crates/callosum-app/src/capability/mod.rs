@@ -3,6 +3,7 @@
 pub mod accept;
 pub mod accepted;
 pub mod catalog;
+mod configured_models;
 pub mod list;
 pub mod outcomes;
 pub mod revoke;

@@ -1,10 +1,16 @@
 //! `callosum constitution`: policies that decide what plans may do in a project.
 
+mod amendment;
+mod governance;
+mod governance_error;
+mod governance_failed;
 pub mod sign;
 
+pub use self::governance::{Governance, Revocation};
+pub use self::governance_error::GovernanceError;
+pub use self::governance_failed::governance_failed;
 pub use self::sign::SignedOutput;
 
-use callosum_config::Governance;
 use callosum_plan_run::kernel::{Constitution, Origin, PolicyNote};
 use callosum_redact::terminal_escape::harmless;
 use schemars::JsonSchema;

@@ -3,7 +3,6 @@
 use callosum_executor::client::{Acp, Client};
 use callosum_executor::discover::{Known, Speaks};
 use callosum_plan::CapabilityName;
-use callosum_plan_run::kernel::built_in_manifests;
 use callosum_sandbox::{InvalidHost, Policy, Whitelisted};
 
 use crate::context::Context;
@@ -58,8 +57,7 @@ pub fn capability_of(name: &str) -> Result<(), CommandError> {
     };
     let capability = CapabilityName::parse(&format!("agent.{name}"));
     let capability = capability.map_err(|error| refuse(error.to_string()))?;
-    let own = built_in_manifests(env!("CARGO_PKG_VERSION"));
-    if own.iter().any(|manifest| manifest.id == capability) {
+    if capability.as_str() == CapabilityName::DELEGATE {
         return Err(refuse(format!("`{capability}` is a built-in capability")));
     }
     Ok(())

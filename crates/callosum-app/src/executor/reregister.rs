@@ -5,7 +5,6 @@
 
 use callosum_executor::client::Client;
 use callosum_executor::discover::Known;
-
 use callosum_executor::registry::Executor;
 use callosum_executor::template::Template;
 

@@ -37,8 +37,8 @@ pub use self::verdict::{Verdict, Vote};
 
 use crate::context::Context;
 use crate::executor_pool::Roster;
-use crate::plan::provider::model;
-use crate::{CommandError, Exit, capability};
+use crate::plan::provider::model::usual;
+use crate::{CommandError, Exit, capability, model};
 
 /// Source of the plan that finds a plan.
 pub const DELIBERATE: &str = include_str!("deliberate.rtfs");
@@ -105,7 +105,7 @@ impl Deliberation {
         delegation: &Delegation,
     ) -> Result<Option<Self>, CommandError> {
         let wanted = &wanted.with_defaults(context)?;
-        let ready = model::models(context)?;
+        let ready = model::ready(context)?;
         let planners = match wanted.planners.as_slice() {
             [] => match delegation.model(context) {
                 Some(model) => vec![model],
@@ -135,7 +135,7 @@ impl Deliberation {
         context: &Context,
         planners: Vec<String>,
     ) -> Result<(), CommandError> {
-        let ready = model::models(context)?;
+        let ready = model::ready(context)?;
         let others = ready.iter().filter(|id| !planners.contains(id));
         let mut reviewers: Vec<String> = match self.named_reviewers.as_slice() {
             [] => others.cloned().collect(),
@@ -245,7 +245,7 @@ pub fn allowed(context: &Context, named: &[String]) -> Result<Vec<String>, Comma
         return Ok(named.to_vec());
     }
     let catalogue = capability::catalogue(context)?;
-    let usual = model::usual(&catalogue);
+    let usual = usual(&catalogue);
     Ok(usual.patterns().iter().map(ToString::to_string).collect())
 }
 
@@ -256,7 +256,7 @@ pub fn of_template(
     template: &Template,
     goal: &str,
 ) -> Result<Prepared, CommandError> {
-    let mut executors = model::models(context)?;
+    let mut executors = model::ready(context)?;
     if executors.is_empty() {
         let roster = Roster::load(context)?;
         executors.extend(roster.embedded());

@@ -4,8 +4,7 @@
 use crate::CommandError;
 use crate::context::Context;
 use crate::executor_pool::Roster;
-use crate::model::configured;
-use crate::plan::provider::model;
+use crate::model::{configured, ready};
 
 /// The participants that a person asks for.
 #[derive(Clone, Debug, Default)]
@@ -32,10 +31,7 @@ impl Wanted {
                 wanted.reviewers.clone_from(&settings.reviewers);
             }
         }
-        if wanted.planners.is_empty()
-            && !settings.models.is_empty()
-            && model::models(context)?.is_empty()
-        {
+        if wanted.planners.is_empty() && !settings.models.is_empty() && ready(context)?.is_empty() {
             let first = settings
                 .models
                 .iter()

@@ -17,11 +17,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::trail::{Outcome, Trail};
-use crate::constitution::governance;
+use crate::constitution::{governance, governance_failed};
 use crate::context::Context;
 use crate::mesh::route::classified;
-use crate::plan::provider::model::models;
-use crate::{CommandError, capability, config_errors, model, open_ledger};
+use crate::{CommandError, capability, model, open_ledger};
 
 /// The call that is decided over.
 const SYMBOL: &str = "llm.generate-plan";
@@ -104,7 +103,7 @@ impl Delegation {
         let symbol = engine.symbol(SYMBOL);
         let catalogue = capability::catalogue(context)?;
         let registry = model::registry(context)?;
-        let ready = models(context)?;
+        let ready = model::ready(context)?;
         let target = |id: &str| {
             let place = registry
                 .get(id)
@@ -127,7 +126,7 @@ impl Delegation {
         engine.set_routes(route.iter().map(|agent| (SYMBOL, target(agent))));
         let governance = governance(context);
         let revoked = governance.revoked();
-        let revoked = revoked.map_err(|error| config_errors::governance(&error))?;
+        let revoked = revoked.map_err(|error| governance_failed(&error))?;
         let is_denied = |id: &&String| {
             let name = format!("agent.{id}");
             revoked.iter().any(|capability| capability.as_str() == name)

@@ -11,7 +11,6 @@ use callosum_config::{Environment, ModelKind, ModelSetting, ModelSettings, Token
 use callosum_executor::registry::{Executor, Status};
 use callosum_host::Disk;
 use callosum_model::{ExecutorModel, LlamaModel, LlamaServer, ModelProvider, ScriptedModel};
-use callosum_plan_run::kernel::{Holding, Manifest, registered_manifests};
 
 use crate::context::Context;
 use crate::{CommandError, Exit, shell_word};
@@ -100,32 +99,6 @@ pub fn executor(setting: &ModelSetting) -> Executor {
         executor.extra.insert("trust_tier".to_owned(), tier.into());
     }
     executor
-}
-
-/// Returns the capability `agent.NAME` of each configured model, so that policies, revocations and trust tiers hold for
-/// calls that ask it. A configuration that cannot be used is reported, and names none.
-pub fn manifests(context: &Context) -> Vec<Manifest> {
-    let settings = match settings(context) {
-        Ok(settings) => settings,
-        Err(error) => {
-            context
-                .report
-                .warn(&error.one_line(), Some("callosum config check"));
-            return Vec::new();
-        }
-    };
-    let mut all = Vec::new();
-    for setting in &settings.models {
-        match registered_manifests(&executor(setting), true, &[], Holding::Files) {
-            Ok(manifests) => all.extend(manifests.into_iter().map(|manifest| Manifest {
-                description: format!("Asks the model {} of your configuration.", setting.name),
-                answers_by_key: true,
-                ..manifest
-            })),
-            Err(error) => context.report.warn(&format!("left out: {error}"), None),
-        }
-    }
-    all
 }
 
 /// Reads a token, and returns it with the key that names its place. The error begins with that key.

@@ -1,63 +1,37 @@
 //! `callosum model`: the models that can be asked, and whether they answer.
 //!
 //! A model is one of the user's configuration (`configured`), an executor that takes tasks, or `echo`, which is built
-//! in. Start with [`registry`]. `serve` answers for the daemon.
+//! in. Start with [`registry`]. `list` shows them with the trust that plans have in them, and `serve` answers for the
+//! daemon.
 
 mod cache;
 pub mod configured;
+#[cfg(feature = "plans")]
+mod list;
 mod serve;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use callosum_config::ModelKind;
-use callosum_executor::registry::{Executor, Status};
+use callosum_executor::registry::Executor;
 use callosum_host::process::Cancel;
 use callosum_model::{
-    Delta, ECHO, EchoModel, ExecutorModel, Limits, ModelProvider, ModelRegistry, Place, Request,
+    Delta, ECHO, EchoModel, ExecutorModel, Limits, ModelProvider, ModelRegistry, Request,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use self::cache::ModelCache;
-pub(crate) use self::configured::manifests;
+#[cfg(feature = "plans")]
+pub use self::list::{ModelListOutput, ModelOutput, list};
 pub use self::serve::serving;
 
 use crate::context::Context;
 use crate::executor_pool::Roster;
-use crate::plan::provider::model;
-use crate::{CommandError, Exit, capability};
+use crate::{CommandError, Exit};
 
 /// The question of a check.
 const QUESTION: &str = "Reply with the word pong and nothing else.";
-
-/// Output of `callosum model list --json`.
-#[derive(Debug, JsonSchema, Serialize)]
-pub struct ModelListOutput {
-    /// The models, in the order in which they are asked.
-    pub models: Vec<ModelOutput>,
-}
-
-/// One model.
-#[derive(Debug, JsonSchema, Serialize)]
-pub struct ModelOutput {
-    /// Its id.
-    pub id: String,
-    /// `built-in`, `stub`, `local` or `remote-arbiter`; of an executor `cli`, `http` or `mcp`.
-    pub kind: String,
-    /// `built-in`, `config`, `environment` or `executor`.
-    pub source: String,
-    /// `deterministic`, `local` or `remote`.
-    pub place: String,
-    /// Whether it is asked without being named.
-    pub ready: bool,
-    /// Trust tier, 0 to 3.
-    pub trust_tier: u8,
-    /// The model's name at its server, if its entry has one.
-    pub model: Option<String>,
-    /// The reason why it cannot be asked, if its configuration has a fault.
-    pub problem: Option<String>,
-}
 
 /// Output of `callosum model check --json`.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -121,83 +95,23 @@ pub fn provider(context: &Context, id: &str) -> Result<Arc<dyn ModelProvider>, C
     })
 }
 
-/// Lists the models, those first that are asked without being named.
-pub fn list(context: &Context) -> Result<ModelListOutput, CommandError> {
-    let ready = model::models(context)?;
+/// Returns the executors that can be asked as models, in the order of preference.
+pub fn ready(context: &Context) -> Result<Vec<String>, CommandError> {
     let roster = Roster::load(context)?;
-    let catalogue = capability::catalogue(context)?;
-    let settings = configured::settings(context)?;
-    let registry = registry(context)?;
-    let planner = settings.planner.as_deref();
-    let rank = |id: &str| match ready.iter().position(|ready| ready == id) {
-        _ if planner == Some(id) => 0,
-        Some(place) => place + 1,
-        None if settings.get(id).is_some() => ready.len() + 1,
-        None => usize::MAX,
-    };
-    let tier = |id: &str| {
-        let name = format!("agent.{id}");
-        let mut manifests = catalogue.iter();
-        let manifest = manifests.find(|manifest| manifest.id.as_str() == name);
-        manifest.map_or(3, |manifest| manifest.trust_tier.get())
-    };
-    let mut models = Vec::new();
-    for setting in &settings.models {
-        let opened = configured::provider(context, &setting.name);
-        let entry = configured::executor(setting);
-        let place = match (&opened, &setting.kind) {
-            (Ok(Some(model)), _) => model.place(),
-            (_, ModelKind::Stub { .. }) => Place::Deterministic,
-            _ => ExecutorModel::place_of(&entry),
-        };
-        models.push(ModelOutput {
-            id: setting.name.clone(),
-            kind: setting.kind.as_str().to_owned(),
-            source: match setting.kind {
-                ModelKind::File { .. } => "environment",
-                _ => "config",
-            }
-            .to_owned(),
-            place: place.as_str().to_owned(),
-            ready: opened.is_ok(),
-            trust_tier: tier(&setting.name),
-            model: match setting.kind {
-                ModelKind::Stub { .. } | ModelKind::File { .. } => None,
-                _ => entry.model,
-            },
-            problem: opened.err().map(|error| error.one_line()),
-        });
-    }
-    for model in registry.iter() {
-        let id = model.id();
-        if settings.get(id).is_some() {
-            continue;
-        }
-        let executor = roster.registry().get(id).filter(|_| id != ECHO);
-        let source = executor.map_or("built-in", |_| "executor");
-        models.push(ModelOutput {
-            id: id.to_owned(),
-            kind: executor
-                .map_or("built-in", |executor| executor.kind.as_str())
-                .to_owned(),
-            source: source.to_owned(),
-            place: model.place().as_str().to_owned(),
-            ready: executor.is_some_and(|executor| executor.status == Status::Active)
-                && ready.iter().any(|ready| ready == id),
-            trust_tier: tier(id),
-            model: executor.and_then(|executor| executor.model.clone()),
-            problem: None,
-        });
-    }
-    models.sort_by_key(|model| (rank(&model.id), model.id.clone()));
-    Ok(ModelListOutput { models })
+    let ready = roster.choice().ready().into_iter();
+    Ok(ready
+        .filter(|id| {
+            let executor = roster.registry().get(id);
+            executor.is_some_and(|executor| !executor.is_embedded() && executor.takes_tasks())
+        })
+        .collect())
 }
 
 /// Asks models a short question: the named ones, or all that are ready.
 pub fn check(context: &Context, named: &[String]) -> Result<ModelCheckOutput, CommandError> {
     let ids = match named {
         [] => {
-            let mut ids = model::models(context)?;
+            let mut ids = ready(context)?;
             let configured = &configured::settings(context)?.models;
             ids.extend(configured.iter().map(|model| model.name.clone()));
             ids.sort();

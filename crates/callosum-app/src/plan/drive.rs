@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use callosum_config::Governance;
 use callosum_ledger::Answers;
 use callosum_plan::{Allowlist, CapabilityName, Finding, Program, Rule};
 use callosum_plan_run::kernel::{Catalogue, Constitution, RunCaps, Sensitivity, TrustTier};
@@ -12,7 +11,7 @@ use callosum_plan_run::run::{
     RunState, SealedJournal,
 };
 
-use crate::constitution::governance;
+use crate::constitution::{Governance, governance};
 use crate::context::Context;
 use crate::plan::lock::RunLock;
 use crate::plan::source::Source;

@@ -8,11 +8,11 @@ use callosum_plan_run::kernel::{CallRequest, Kernel, Ruling, RunCaps, RunGrants,
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::constitution::governance;
+use crate::constitution::{governance, governance_failed};
 use crate::context::Context;
 use crate::plan::drive::constitution;
 use crate::plan::source::Source;
-use crate::{CommandError, capability, config_errors};
+use crate::{CommandError, capability};
 
 /// The kernel's ruling on one call.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -59,7 +59,7 @@ impl DryRun {
                 tier: TrustTier::OWN,
                 allowed: Allowlist::parse(&names).map_err(CommandError::internal)?,
                 caps,
-                revoked: revoked.map_err(|error| config_errors::governance(&error))?,
+                revoked: revoked.map_err(|error| governance_failed(&error))?,
                 ..RunGrants::default()
             },
             plan_hash: Checksum::of(source.text.as_bytes()).to_string(),

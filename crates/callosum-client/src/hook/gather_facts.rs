@@ -22,7 +22,7 @@ use super::{
     worktree::{git_dir, is_linked, shared, trees},
 };
 use callosum_config::{
-    AutoAllow, Environment, Governance, GuardConfig, Homes, Permissions, Project, ProjectOverrides,
+    AutoAllow, Environment, GuardConfig, Homes, Permissions, Project, ProjectOverrides,
 };
 
 /// Folders that everybody may write to.
@@ -347,7 +347,7 @@ fn kept(leads: &SymlinkResolver<'_>, environment: &Environment) -> Vec<String> {
     };
     let (cake_config, ck) = (homes.cake_config(), homes.ck());
     let (constitution, secret_reads) = (homes.constitution(), homes.secret_reads());
-    let signature = Governance::signature_file(&constitution);
+    let signature = Homes::signature_of(&constitution);
     let steering = [
         homes.machine,
         homes.user_config,

@@ -58,7 +58,7 @@ const ASKS_MODEL: Row = Row {
 
 const ROWS: [Row; 15] = [
     Row {
-        id: "agent.delegate",
+        id: CapabilityName::DELEGATE,
         name: "delegate",
         description: "Delegates a task to an executor of the registry and returns its summary.",
         kind: CapabilityKind::Agent,
@@ -288,6 +288,14 @@ mod tests {
         assert_eq!(manifests.len(), ROWS.len());
         assert!(manifests.is_sorted_by_key(|manifest| manifest.id.clone()));
     }
+    #[test]
+    fn an_executor_could_take_the_name_of_one_capability_only() {
+        let manifests = built_in_manifests("1");
+        let ids = manifests.iter().map(|manifest| manifest.id.as_str());
+        let agents: Vec<&str> = ids.filter(|id| id.starts_with("agent.")).collect();
+        assert_eq!(agents, [CapabilityName::DELEGATE]);
+    }
+
     /// CCOS-CAP-1: arguments of a wrong type are refused by the manifest, before anything is done with them.
     #[test]
     fn arguments_are_held_to_the_types_of_their_keys() {

@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use anstream::ColorChoice;
 use callosum_app::delegate::Runs;
 use callosum_app::executor_pool::Roster;
-use callosum_app::{CommandError, bead, intent, ledger_errors, open_ledger, plan, snapshot};
+use callosum_app::{CommandError, bead, intent, ledger_errors, open_ledger, snapshot};
 use callosum_config::Environment;
 use clap::Command;
 
@@ -170,7 +170,10 @@ fn values(context: &Context, wanted: &Wanted) -> Result<Vec<String>, CommandErro
             let all = Runs::new(context).all()?;
             all.into_iter().map(|ticket| ticket.run).collect()
         }
-        Kind::PlanRun => plan::run_ids(context)?,
+        #[cfg(feature = "plans")]
+        Kind::PlanRun => callosum_app::plan::run_ids(context)?,
+        #[cfg(not(feature = "plans"))]
+        Kind::PlanRun => Vec::new(),
         Kind::Intent => intent::ids(context)?,
         Kind::Bead => bead::ids(context)?,
         // The store makes its folder, and there are no snapshots without one.

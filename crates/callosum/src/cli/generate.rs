@@ -6,7 +6,6 @@ use clap_complete::Shell;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::schema::SCHEMAS;
 use super::{completions, reference, schema, tree};
 use crate::ui::Ui;
 
@@ -73,7 +72,10 @@ pub(super) fn run(command: &GenerateCommand, ui: Ui) -> Result<(), CommandError>
         GenerateCommand::Reference => return ui.data(&reference::page(tree())),
         GenerateCommand::Completions(args) => return ui.data(&completions::script(args.shell)),
         GenerateCommand::Schema(SchemaArgs { name: None, .. }) => {
-            let schemas: Vec<&str> = SCHEMAS.iter().map(|(name, _)| *name).collect();
+            let schemas = schema::all()
+                .into_iter()
+                .map(|(name, _)| name)
+                .collect::<Vec<_>>();
             if ui.json {
                 return ui.json_data(&SchemasOutput { schemas });
             }

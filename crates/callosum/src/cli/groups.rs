@@ -74,19 +74,7 @@ pub(super) const GROUPS: &[Group] = &[
             ("metrics", "Print metrics of guard and operator"),
         ],
     },
-    Group {
-        name: "Plans",
-        about: "run programs of several steps with limited rights",
-        commands: &[
-            ("do", "Reach a goal: plan, review and run"),
-            ("intent", "Record goals and what became of them"),
-            ("delegation", "Explain where a goal is planned"),
-            ("model", "List and check models that plans ask"),
-            ("plan", "Check, run and resume plans"),
-            ("capability", "List and revoke capabilities of plans"),
-            ("constitution", "Show, check and sign the policies of plans"),
-        ],
-    },
+    PLANS,
     Group {
         name: "Setup",
         about: "install, configure and inspect Callosum",
@@ -104,6 +92,33 @@ pub(super) const GROUPS: &[Group] = &[
         ],
     },
 ];
+
+/// Plans, and the goals that they reach.
+#[cfg(feature = "plans")]
+const PLANS: Group = Group {
+    name: "Plans",
+    about: "run programs of several steps with limited rights",
+    commands: &[
+        ("do", "Reach a goal: plan, review and run"),
+        ("intent", "Record goals and what became of them"),
+        ("delegation", "Explain where a goal is planned"),
+        ("model", "List and check models that plans ask"),
+        ("plan", "Check, run and resume plans"),
+        ("capability", "List and revoke capabilities of plans"),
+        ("constitution", "Show, check and sign the policies of plans"),
+    ],
+};
+
+/// The goals alone, in a program without plans.
+#[cfg(not(feature = "plans"))]
+const PLANS: Group = Group {
+    name: "Goals",
+    about: "record goals, and ask models about them",
+    commands: &[
+        ("intent", "Record goals and what became of them"),
+        ("model", "Check whether models answer"),
+    ],
+};
 
 /// Describes the commands as [`GROUPS`] does, and lists them by group in the help of the program.
 pub(super) fn grouped(mut program: clap::Command) -> clap::Command {

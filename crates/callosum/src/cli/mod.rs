@@ -6,14 +6,17 @@
 mod agreement;
 mod audit;
 mod bead;
+#[cfg(feature = "plans")]
 mod capability;
 mod client_settings;
 mod complete;
 mod completions;
 mod config;
+#[cfg(feature = "plans")]
 mod constitution;
 mod context;
 pub(crate) mod delegate;
+#[cfg(feature = "plans")]
 mod delegation;
 mod doctor;
 #[cfg(test)]
@@ -22,6 +25,7 @@ pub(crate) mod executor;
 pub(crate) mod find;
 mod generate;
 mod global_args;
+#[cfg(feature = "plans")]
 mod goal;
 mod groups;
 mod guard;
@@ -41,7 +45,10 @@ pub(crate) mod mesh;
 mod metrics;
 mod model;
 mod operator;
+#[cfg(feature = "plans")]
 mod plan;
+#[cfg(feature = "plans")]
+mod plan_commands;
 mod recall;
 mod reference;
 mod replay;
@@ -78,6 +85,26 @@ use self::global_args::{ColorArg, GlobalArgs};
 use crate::logging;
 use crate::ui::{PrintOptions, Terminal, Ui, print_error};
 
+/// Examples of commands, for the help of the program.
+const EXAMPLES: &str = if cfg!(feature = "plans") {
+    "\
+Examples:
+  $ callosum scan
+  $ callosum guard explain -- 'git reset --hard'
+  $ callosum session status
+  $ callosum mesh task list
+  $ callosum plan list
+  $ callosum doctor"
+} else {
+    "\
+Examples:
+  $ callosum scan
+  $ callosum guard explain -- 'git reset --hard'
+  $ callosum session status
+  $ callosum mesh task list
+  $ callosum doctor"
+};
+
 /// Make coding agents work as a team: delegation, guard, sessions, mesh, plans
 ///
 /// Callosum delegates analyses of a repository and stores the checked answers. It guards the commands that agents
@@ -90,14 +117,7 @@ use crate::ui::{PrintOptions, Terminal, Ui, print_error};
     version,
     arg_required_else_help = true,
     max_term_width = 100,
-    after_long_help = "\
-Examples:
-  $ callosum scan
-  $ callosum guard explain -- 'git reset --hard'
-  $ callosum session status
-  $ callosum mesh task list
-  $ callosum plan list
-  $ callosum doctor"
+    after_long_help = EXAMPLES
 )]
 struct Cli {
     #[command(flatten)]
@@ -175,19 +195,13 @@ Examples:
     Bead(bead::BeadCommand),
     #[command(subcommand)]
     Mesh(mesh::MeshCommand),
-    Do(goal::DoArgs),
-    #[command(subcommand)]
-    Delegation(delegation::DelegationCommand),
+    #[cfg(feature = "plans")]
+    #[command(flatten)]
+    Plans(plan_commands::PlanCommands),
     #[command(subcommand)]
     Model(model::ModelCommand),
     #[command(subcommand)]
     Intent(intent::IntentCommand),
-    #[command(subcommand)]
-    Plan(plan::PlanCommand),
-    #[command(subcommand)]
-    Capability(capability::CapabilityCommand),
-    #[command(subcommand)]
-    Constitution(constitution::ConstitutionCommand),
     #[command(subcommand)]
     Config(config::ConfigCommand),
     #[command(subcommand)]
@@ -324,7 +338,10 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
     match command {
         // What needs no root.
         Command::Generate(command) => return generate::run(&command, ui),
-        Command::Plan(command) if command.needs_no_project() => {
+        #[cfg(feature = "plans")]
+        Command::Plans(plan_commands::PlanCommands::Plan(command))
+            if command.needs_no_project() =>
+        {
             return plan::run_alone(&command, &environment, global, ui);
         }
         Command::Executor(executor::ExecutorCommand::Run(args)) => {
@@ -394,13 +411,10 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
         Command::Session(command) => session::run(&context, &command),
         Command::Bead(command) => bead::run(&context, &command),
         Command::Mesh(command) => mesh::run(&context, &command),
-        Command::Do(args) => goal::run(&context, &args),
-        Command::Delegation(command) => delegation::run(&context, &command),
+        #[cfg(feature = "plans")]
+        Command::Plans(command) => command.run(&context),
         Command::Model(command) => model::run(&context, &command),
         Command::Intent(command) => intent::run(&context, &command),
-        Command::Plan(command) => plan::run(&context, &command),
-        Command::Capability(command) => capability::run(&context, &command),
-        Command::Constitution(command) => constitution::run(&context, &command),
         Command::Config(command) => config::run(&mut context, &command),
         Command::Generate(command) => generate::run(&command, ui),
         // Answered before the project was looked for.
@@ -444,9 +458,9 @@ impl Command {
             | Self::Trust(_) => true,
             Self::Executor(command) => command.writes(),
             Self::Ledger(command) => command.writes(),
-            Self::Do(args) => args.writes(),
+            #[cfg(feature = "plans")]
+            Self::Plans(command) => command.writes(),
             Self::Intent(command) => command.writes(),
-            Self::Plan(command) => command.writes(),
             Self::Audit(_)
             | Self::Replay(_)
             | Self::Find(_)
@@ -459,14 +473,11 @@ impl Command {
             | Self::Status(_)
             | Self::Doctor(_)
             | Self::Metrics(_)
-            | Self::Delegation(_)
             | Self::Model(_)
             | Self::Guard(_)
             | Self::Session(_)
             | Self::Bead(_)
             | Self::Mesh(_)
-            | Self::Capability(_)
-            | Self::Constitution(_)
             | Self::Config(_)
             | Self::Uninstall(_)
             | Self::Hook(_)

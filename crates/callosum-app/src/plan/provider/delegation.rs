@@ -18,8 +18,7 @@ use callosum_plan_run::kernel::{
     TrustTier,
 };
 
-use crate::config_errors;
-use crate::constitution::governance;
+use crate::constitution::{governance, governance_failed};
 use crate::delegate::{Wanted, planned};
 use crate::executor_pool::Roster;
 use crate::plan::local_run::LocalRun;
@@ -154,7 +153,7 @@ fn executor(
         Provenance::BuiltIn => false,
     };
     let revoked = governance(surroundings.context).revoked();
-    let revoked = revoked.map_err(|error| failed(&config_errors::governance(&error)))?;
+    let revoked = revoked.map_err(|error| failed(&governance_failed(&error)))?;
     let ways = || catalogue.iter().filter(|manifest| is_it(manifest));
     if let Some(way) = ways().find(|way| revoked.contains(&way.id)) {
         let what = format!("`:{}` was revoked on this machine", way.id);

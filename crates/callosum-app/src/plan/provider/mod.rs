@@ -24,7 +24,7 @@ use std::sync::Arc;
 use callosum_host::process::Cancel;
 use callosum_ledger::Answers;
 use callosum_mesh::Author;
-use callosum_plan::{FailureKind, Key, Value};
+use callosum_plan::{CapabilityName, FailureKind, Key, Value};
 use callosum_plan_run::kernel::{
     Answer, AnsweredCost, ApprovedCall, Catalogue, KnownOutcome, Manifest, Provenance, Provider,
     ProviderFailure,
@@ -76,7 +76,7 @@ struct Row {
 
 static ROWS: [Row; 15] = [
     Row {
-        id: "agent.delegate",
+        id: CapabilityName::DELEGATE,
         perform: delegation::perform,
         outcome: Some(delegation::outcome),
     },

@@ -2,12 +2,12 @@
 //!
 //! The use case is [`callosum_app::capability::list`].
 
+use callosum_app::CommandError;
 use callosum_app::capability::accepted::AcceptedManifests;
 use callosum_app::capability::catalog::{CapabilityOutput, catalogue, count_unfit};
 use callosum_app::capability::list::CapabilitiesOutput;
 use callosum_app::capability::outcomes::OutcomeFile;
-use callosum_app::constitution::governance;
-use callosum_app::{CommandError, config_errors};
+use callosum_app::constitution::{governance, governance_failed};
 use callosum_plan_run::kernel::{CapabilityKind, CatalogueQuery, QueryOrder, TrustTier};
 use callosum_redact::terminal_escape::on_one_line;
 use clap::{Args, ValueEnum};
@@ -86,7 +86,7 @@ pub(super) fn query(context: &Context, args: &QueryArgs) -> Result<(), CommandEr
 fn tell(context: &Context, query: &CatalogueQuery) -> Result<(), CommandError> {
     let revoked = governance(context)
         .revoked()
-        .map_err(|error| config_errors::governance(&error))?;
+        .map_err(|error| governance_failed(&error))?;
     let catalogue = catalogue(context)?;
     count_unfit(context)?;
     let outcomes = OutcomeFile::of_project(context).outcomes();

@@ -4,9 +4,8 @@
 
 use callosum_app::capability::catalog::named;
 use callosum_app::capability::revoke::RevocationOutput;
-use callosum_app::constitution::governance;
-use callosum_app::{CommandError, audit_change, config_errors};
-use callosum_config::Revocation;
+use callosum_app::constitution::{Revocation, governance, governance_failed};
+use callosum_app::{CommandError, audit_change};
 use callosum_ledger::{AuditEvent, Event};
 use clap::Args;
 
@@ -46,7 +45,7 @@ fn change(context: &Context, name: &str, change: Revocation) -> Result<(), Comma
     let name = named(name)?;
     let changed = governance(context)
         .set_revoked(&name, change)
-        .map_err(|error| config_errors::governance(&error))?;
+        .map_err(|error| governance_failed(&error))?;
     let output = RevocationOutput {
         id: name.to_string(),
         revoked: change == Revocation::Revoke,

@@ -6,8 +6,8 @@ use callosum_app::capability::accepted::AcceptedManifests;
 use callosum_app::capability::catalog::{CapabilityOutput, catalogue, named, warn_of_unfit};
 use callosum_app::capability::outcomes::OutcomeFile;
 use callosum_app::capability::show::text;
-use callosum_app::constitution::governance;
-use callosum_app::{CommandError, Exit, config_errors};
+use callosum_app::constitution::{governance, governance_failed};
+use callosum_app::{CommandError, Exit};
 use clap::Args;
 
 use crate::cli::context::Context;
@@ -26,7 +26,7 @@ pub(super) fn run(context: &Context, args: &ShowArgs) -> Result<(), CommandError
     let name = named(&args.name)?;
     let revoked = governance(context)
         .revoked()
-        .map_err(|error| config_errors::governance(&error))?;
+        .map_err(|error| governance_failed(&error))?;
     let catalogue = catalogue(context)?;
     let Some(manifest) = catalogue.get(&name) else {
         // It may be one of these.

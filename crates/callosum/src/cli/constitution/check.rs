@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use callosum_app::constitution::{ConstitutionOutput, governance};
-use callosum_app::{CommandError, Exit, config_errors, many};
+use callosum_app::constitution::{ConstitutionOutput, governance, governance_failed};
+use callosum_app::{CommandError, Exit, many};
 use callosum_plan_run::kernel::Constitution;
 use clap::Args;
 
@@ -30,7 +30,7 @@ pub(super) fn run(context: &Context, args: &CheckArgs) -> Result<(), CommandErro
     let path = context.folder.join(&args.file);
     let text = governance(context)
         .user_text(&path)
-        .map_err(|error| config_errors::governance(&error))?
+        .map_err(|error| governance_failed(&error))?
         .ok_or_else(|| {
             let what = format!("`{}` does not exist", path.display());
             CommandError::new(Exit::Usage, what)

@@ -1,7 +1,7 @@
 //! `callosum constitution show`: the rules that hold here.
 
-use callosum_app::constitution::{ConstitutionOutput, governance};
-use callosum_app::{CommandError, Exit, config_errors};
+use callosum_app::constitution::{ConstitutionOutput, governance, governance_failed};
+use callosum_app::{CommandError, Exit};
 use clap::Args;
 
 use crate::cli::context::Context;
@@ -38,7 +38,7 @@ pub(super) fn run(context: &Context, args: &ShowArgs) -> Result<(), CommandError
             let error = CommandError::new(Exit::Environment, "plans cannot call anything here")
                 .cause(problem);
             let why = governance(context).read_constitution().err();
-            let explained = why.map(|error| config_errors::governance(&error));
+            let explained = why.map(|error| governance_failed(&error));
             Err(match explained.as_ref().and_then(CommandError::hint_text) {
                 Some(hint) => error.hint(hint),
                 None => error,

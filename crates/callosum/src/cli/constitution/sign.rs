@@ -4,10 +4,10 @@
 
 use std::path::PathBuf;
 
-use callosum_app::constitution::governance;
 use callosum_app::constitution::sign::{MODE, SignedOutput};
-use callosum_app::{CommandError, Exit, audit_change, config_errors, disk_errors};
-use callosum_config::{Governance, GovernanceError};
+use callosum_app::constitution::{GovernanceError, governance, governance_failed};
+use callosum_app::{CommandError, Exit, audit_change, disk_errors};
+use callosum_config::Homes;
 use callosum_host::random;
 use callosum_ledger::{AuditEvent, Event};
 use callosum_plan_run::kernel::Constitution;
@@ -38,7 +38,7 @@ pub(super) fn run(context: &Context, args: &SignArgs) -> Result<(), CommandError
     let governance = governance(context);
     let text = governance
         .user_text(&path)
-        .map_err(|error| config_errors::governance(&error))?
+        .map_err(|error| governance_failed(&error))?
         .ok_or_else(|| {
             let what = format!("`{}` does not exist", path.display());
             CommandError::new(Exit::Usage, what)
@@ -57,7 +57,7 @@ pub(super) fn run(context: &Context, args: &SignArgs) -> Result<(), CommandError
     let key = governance
         .key()
         .load_or_make(disk, &seed)
-        .map_err(|error| config_errors::governance(&GovernanceError::Key(error)))?;
+        .map_err(|error| governance_failed(&GovernanceError::Key(error)))?;
     let note = signature::sign(&text, &key).map_err(|error| {
         let what = format!("cannot sign `{}`", path.display());
         CommandError::because(Exit::No, &what, &error)
@@ -66,8 +66,8 @@ pub(super) fn run(context: &Context, args: &SignArgs) -> Result<(), CommandError
     // signature of an older one that does.
     governance
         .remember_signed(&path, &constitution, &text)
-        .map_err(|error| config_errors::governance(&error))?;
-    let signature = Governance::signature_file(&path);
+        .map_err(|error| governance_failed(&error))?;
+    let signature = Homes::signature_of(&path);
     disk.replace(&signature, note.to_string().as_bytes(), MODE)
         .map_err(|error| disk_errors::disk_failed(&error))?;
     let output = SignedOutput {

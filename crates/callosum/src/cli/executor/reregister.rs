@@ -8,7 +8,6 @@ use callosum_app::executor::reregister::{
     SINGLE, can_have, has, is_same_client, left_of, noted, other_command, starts, with_bounds_of,
 };
 use callosum_app::{CommandError, Exit};
-
 use callosum_executor::registry::Executor;
 use callosum_executor::template::Template;
 use callosum_executor::transport::Transport;

@@ -17,9 +17,8 @@ use callosum_app::goal::{
 use callosum_app::intent;
 use callosum_app::plan::drive;
 use callosum_app::plan::history;
-use callosum_app::plan::provider::model;
 use callosum_app::plan::source::Source;
-use callosum_app::{CommandError, Exit, capability, many};
+use callosum_app::{CommandError, Exit, capability, many, model};
 use callosum_intent::delegation::{Course, Fallback, Fault, Proposal};
 use callosum_intent::graph::{IntentId, NewIntent, Status};
 use callosum_intent::template::{self, TEMPLATES, Template};
@@ -386,7 +385,7 @@ impl<'a> Way<'a> {
         let Some(template) = template::best(&self.output.goal) else {
             return Err(no_model());
         };
-        let (why, hint) = if model::models(context)?.is_empty() {
+        let (why, hint) = if model::ready(context)?.is_empty() {
             ("no model is ready", "callosum executor discover")
         } else {
             (

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::thread;
 
 use callosum_app::capability::outcomes::{OutcomeFile, SeenOutcomes};
-use callosum_app::constitution::governance;
+use callosum_app::constitution::{governance, governance_failed};
 use callosum_app::plan::drive::{
     AT_ONCE, ClaimedRun, CurrentRules, answers, broken_off, constitution, grant,
     with_hint_of_provided,
@@ -19,7 +19,7 @@ use callosum_app::plan::provider::providers;
 use callosum_app::plan::render::PlanRunOutput;
 use callosum_app::plan::run::unbegun;
 use callosum_app::plan::source::Source;
-use callosum_app::{CommandError, Exit, auto_checkpoint, config_errors, open_ledger};
+use callosum_app::{CommandError, Exit, auto_checkpoint, open_ledger};
 use callosum_host::process::Cancel;
 use callosum_json::Checksum;
 use callosum_plan::{CompileOptions, Limits, Program, Value, compile};
@@ -203,7 +203,7 @@ pub(crate) fn carried(
     rules
         .0
         .revoked()
-        .map_err(|error| config_errors::governance(&error))?;
+        .map_err(|error| governance_failed(&error))?;
     let means = RunMeans {
         rules: &rules,
         rules_seen,

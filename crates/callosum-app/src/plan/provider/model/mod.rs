@@ -24,12 +24,10 @@ pub(super) use self::plan::generate;
 pub(crate) use self::plan::usual;
 pub(super) use self::review::review;
 
-use crate::CommandError;
-use crate::config_errors;
-use crate::constitution::governance;
+use crate::constitution::{governance, governance_failed};
 use crate::context::Context;
 use crate::executor_pool::Roster;
-use crate::model::configured;
+use crate::model::{configured, ready};
 use crate::plan::local_run::LocalRun;
 use crate::plan::provider::{PlanEnvironment, failed};
 
@@ -142,22 +140,10 @@ impl<'c> Inquiry<'c> {
     }
 }
 
-/// Returns the executors that can be asked as models, in the order of preference.
-pub fn models(context: &Context) -> Result<Vec<String>, CommandError> {
-    let roster = Roster::load(context)?;
-    let ready = roster.choice().ready().into_iter();
-    Ok(ready
-        .filter(|id| {
-            let executor = roster.registry().get(id);
-            executor.is_some_and(|executor| !executor.is_embedded() && executor.takes_tasks())
-        })
-        .collect())
-}
-
 /// Returns the first model that is ready and not barred.
 fn first(context: &Context, call: &ApprovedCall) -> Result<String, ProviderFailure> {
     let settings = configured::settings(context).map_err(|error| failed(&error))?;
-    let ready = models(context).map_err(|error| failed(&error))?;
+    let ready = ready(context).map_err(|error| failed(&error))?;
     let named = settings.models.iter().map(|model| model.name.clone());
     let planner = settings.planner.clone().into_iter();
     let models = planner.chain(ready).chain(named);
@@ -179,7 +165,7 @@ fn first(context: &Context, call: &ApprovedCall) -> Result<String, ProviderFailu
 
 fn refuse_revoked(context: &Context, id: &str) -> Result<(), ProviderFailure> {
     let revoked = governance(context).revoked();
-    let revoked = revoked.map_err(|error| failed(&config_errors::governance(&error)))?;
+    let revoked = revoked.map_err(|error| failed(&governance_failed(&error)))?;
     let name = format!("agent.{id}");
     if revoked.iter().any(|capability| capability.as_str() == name) {
         let what = format!("`:{name}` was revoked on this machine");

@@ -2,13 +2,15 @@
 //!
 //! The use case is [`callosum_app::model`].
 
-use callosum_app::model::{check, list};
+#[cfg(feature = "plans")]
+mod list;
+
+use callosum_app::model::check;
 use callosum_app::{CommandError, Exit};
 use callosum_redact::terminal_escape::on_one_line;
 use clap::{Args, Subcommand};
 
 use super::context::Context;
-use crate::ui::Table;
 
 /// List and check the models that plans can ask
 ///
@@ -17,17 +19,10 @@ use crate::ui::Table;
 /// `callosum do` asks them for plans and votes, and plans call them with `:llm.infer` and `:nlp.*`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ModelCommand {
-    List(ListArgs),
+    #[cfg(feature = "plans")]
+    List(list::ListArgs),
     Check(CheckArgs),
 }
-
-/// List the models, those first that are asked without being named
-#[derive(Args, Debug)]
-#[command(after_long_help = "\
-Examples:
-  $ callosum model list
-  $ callosum model list --json")]
-pub(crate) struct ListArgs {}
 
 /// Ask models a short question
 ///
@@ -44,38 +39,8 @@ pub(crate) struct CheckArgs {
 
 pub(super) fn run(context: &Context, command: &ModelCommand) -> Result<(), CommandError> {
     match command {
-        ModelCommand::List(ListArgs {}) => {
-            let output = list(context)?;
-            if context.ui.json {
-                return context.ui.json_data(&output);
-            }
-            let mut table = Table::new(&[
-                "model",
-                "ready",
-                "kind",
-                "source",
-                "place",
-                "trust",
-                "at its server",
-            ]);
-            for model in &output.models {
-                table.row([
-                    on_one_line(&model.id),
-                    if model.ready { "yes" } else { "no" }.to_owned(),
-                    model.kind.clone(),
-                    model.source.clone(),
-                    model.place.clone(),
-                    model.trust_tier.to_string(),
-                    on_one_line(model.model.as_deref().unwrap_or("-")),
-                ]);
-            }
-            for model in &output.models {
-                if let Some(problem) = &model.problem {
-                    context.ui.warn(problem, None);
-                }
-            }
-            context.ui.read_by_all(&table.render())
-        }
+        #[cfg(feature = "plans")]
+        ModelCommand::List(list::ListArgs {}) => list::run(context),
         ModelCommand::Check(args) => {
             let output = check(context, &args.models)?;
             let silent = output.models.iter().filter(|model| !model.answered).count();

@@ -1,19 +1,17 @@
 //! The JSON Schemas of what `--json` prints, made from the very types that are printed.
 
+#[cfg(feature = "plans")]
+mod plans;
+
 use callosum_app::audit::{CheckpointOutput, RecordsOutput};
 use callosum_app::bead::{BeadDiffOutput, BeadListOutput, BeadOutput, ReadyOutput};
-use callosum_app::capability::{
-    AcceptanceOutput, CapabilitiesOutput, CapabilityOutput, RevocationOutput,
-};
 use callosum_app::config::{ConfigCheckOutput, ConfigOutput};
-use callosum_app::constitution::{ConstitutionOutput, SignedOutput};
 use callosum_app::delegate::{DelegateOutput, DetachedOutput, TasksOutput};
 use callosum_app::doctor::DoctorOutput;
 use callosum_app::executor::{
     DiscoverOutput, ExecutorOutput, ListOutput, RemovedOutput, RunOutput, RunsOutput,
 };
 use callosum_app::find::FindOutput;
-use callosum_app::goal::{DelegationOutput, DoOutput};
 use callosum_app::guard::{
     AutoAllowOutput, CheckOutput, ExplainOutput, MetricsOutput, PermitOutput, PermitsOutput,
     PresetsOutput, RuleOutput, RulesOutput, SecretsOutput, TestOutput,
@@ -31,11 +29,8 @@ use callosum_app::mesh::{
     PanesOutput, PublishOutput, RoutesOutput, ShownConflictOutput,
 };
 use callosum_app::metrics::MachineMetricsOutput;
-use callosum_app::model::{ModelCheckOutput, ModelListOutput};
+use callosum_app::model::ModelCheckOutput;
 use callosum_app::operator::{OperatorCheckOutput, OperatorSayOutput};
-use callosum_app::plan::{
-    PlanCheckOutput, PlanEvalOutput, PlanListOutput, PlanRunOutput, PlanShowOutput,
-};
 use callosum_app::recall::{
     RecallChangeOutput, RecallListOutput, RecallShowOutput, RecallSimilarOutput,
 };
@@ -53,7 +48,6 @@ use callosum_app::undo::{UndoListOutput, UndoOutput};
 use callosum_app::uninstall::UninstallOutput;
 use callosum_app::verify::VerificationOutput;
 use callosum_app::watch::{WatchOutput, WatchTestOutput};
-use callosum_plan::PlanProposal;
 use schemars::{Schema, schema_for};
 
 use super::executor::ChecksOutput;
@@ -62,33 +56,32 @@ use super::guard::LogOutput;
 use super::ledger::AtOutput;
 use super::serve::ServingOutput;
 
+#[cfg(feature = "plans")]
+use self::plans::SCHEMAS as PLANS;
+
+/// A program without plans has no schemas of them.
+#[cfg(not(feature = "plans"))]
+const PLANS: &[Entry] = &[];
+
 /// Nominal address of the published schemas; nothing is ever fetched from there.
 const BASE: &str = "https://callosum.invalid/schemas/";
 
 /// A schema's name and what makes it.
 pub(super) type Entry = (&'static str, fn() -> Schema);
 
-/// Every schema of an output, by name.
-pub(super) const SCHEMAS: &[Entry] = &[
+/// The schemas of outputs, by name, without those of plans.
+const SCHEMAS: &[Entry] = &[
     ("output-audit-checkpoint", || schema_for!(CheckpointOutput)),
     ("output-audit-records", || schema_for!(RecordsOutput)),
     ("output-bead", || schema_for!(BeadOutput)),
     ("output-bead-diff", || schema_for!(BeadDiffOutput)),
     ("output-bead-list", || schema_for!(BeadListOutput)),
     ("output-bead-ready", || schema_for!(ReadyOutput)),
-    ("output-capability", || schema_for!(CapabilityOutput)),
-    ("output-capability-accept", || schema_for!(AcceptanceOutput)),
-    ("output-capability-list", || schema_for!(CapabilitiesOutput)),
-    ("output-capability-revoke", || schema_for!(RevocationOutput)),
     ("output-config", || schema_for!(ConfigOutput)),
     ("output-config-check", || schema_for!(ConfigCheckOutput)),
-    ("output-constitution", || schema_for!(ConstitutionOutput)),
-    ("output-constitution-sign", || schema_for!(SignedOutput)),
     ("output-delegate", || schema_for!(DelegateOutput)),
     ("output-delegate-detached", || schema_for!(DetachedOutput)),
     ("output-delegate-tasks", || schema_for!(TasksOutput)),
-    ("output-delegation", || schema_for!(DelegationOutput)),
-    ("output-do", || schema_for!(DoOutput)),
     ("output-doctor", || schema_for!(DoctorOutput)),
     ("output-error", || schema_for!(FailureOutput)),
     ("output-executor", || schema_for!(ExecutorOutput)),
@@ -146,14 +139,8 @@ pub(super) const SCHEMAS: &[Entry] = &[
     ("output-mesh-tasks", || schema_for!(MeshTasksOutput)),
     ("output-metrics", || schema_for!(MachineMetricsOutput)),
     ("output-model-check", || schema_for!(ModelCheckOutput)),
-    ("output-model-list", || schema_for!(ModelListOutput)),
     ("output-operator-check", || schema_for!(OperatorCheckOutput)),
     ("output-operator-say", || schema_for!(OperatorSayOutput)),
-    ("output-plan-check", || schema_for!(PlanCheckOutput)),
-    ("output-plan-eval", || schema_for!(PlanEvalOutput)),
-    ("output-plan-list", || schema_for!(PlanListOutput)),
-    ("output-plan-run", || schema_for!(PlanRunOutput)),
-    ("output-plan-show", || schema_for!(PlanShowOutput)),
     ("output-recall-change", || schema_for!(RecallChangeOutput)),
     ("output-recall-list", || schema_for!(RecallListOutput)),
     ("output-recall-show", || schema_for!(RecallShowOutput)),
@@ -187,12 +174,21 @@ pub(super) const SCHEMAS: &[Entry] = &[
     ("output-verify", || schema_for!(VerificationOutput)),
     ("output-watch", || schema_for!(WatchOutput)),
     ("output-watch-test", || schema_for!(WatchTestOutput)),
-    ("plan-proposal", || schema_for!(PlanProposal)),
 ];
+
+/// Returns every schema, by name.
+pub(super) fn all() -> Vec<Entry> {
+    let mut all = SCHEMAS.to_vec();
+    for entry in PLANS {
+        let next = all.iter().position(|(name, _)| *name > entry.0);
+        all.insert(next.unwrap_or(all.len()), *entry);
+    }
+    all
+}
 
 /// The schema of this name, with the id that it is published under.
 pub(super) fn named(name: &str) -> Option<Schema> {
-    let (name, make) = SCHEMAS.iter().find(|(known, _)| *known == name)?;
+    let (name, make) = all().into_iter().find(|(known, _)| *known == name)?;
     let mut schema = make();
     schema.insert("$id".to_owned(), format!("{BASE}{name}.schema.json").into());
     Some(schema)

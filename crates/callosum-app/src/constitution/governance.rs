@@ -12,6 +12,7 @@ use std::{
     time::Duration,
 };
 
+use callosum_config::Homes;
 use callosum_host::{
     Disk, FileLock,
     disk::{EntryKind, FileStat},
@@ -26,8 +27,7 @@ use callosum_plan_run::kernel::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    constitution_version::{Amendment, Amendments},
-    directories::Homes,
+    amendment::{Amendment, Amendments},
     governance_error::GovernanceError,
 };
 
@@ -82,13 +82,6 @@ impl Governance {
         self.root.join(Self::PROJECT)
     }
 
-    /// Returns the path of a constitution's signature.
-    pub fn signature_file(constitution: &Path) -> PathBuf {
-        let mut name = constitution.as_os_str().to_owned();
-        name.push(".sig");
-        name.into()
-    }
-
     /// The key that constitutions are signed with.
     pub fn key(&self) -> MachineKey {
         MachineKey::in_home(&self.homes.machine, PURPOSE)
@@ -122,7 +115,7 @@ impl Governance {
 
     /// Returns whether one of this machine's keys signed this text, as the error says if not.
     pub fn check_signature(&self, path: &Path, text: &str) -> Result<(), GovernanceError> {
-        let note = self.user_text(&Self::signature_file(path))?;
+        let note = self.user_text(&Homes::signature_of(path))?;
         let note = note.ok_or_else(|| GovernanceError::Unsigned {
             path: path.to_owned(),
         })?;
@@ -198,7 +191,7 @@ impl Governance {
         let user = self.user_file();
         // It may be a link.
         let user = self.disk.canonicalize(&user).unwrap_or(user);
-        let note = Self::signature_file(&self.user_file());
+        let note = Homes::signature_of(&self.user_file());
         let note = self.disk.canonicalize(&note).unwrap_or(note);
         let files = [self.revocations(), user, note, self.project_file()];
         let stat = |file: PathBuf| self.disk.stat(&file).ok().flatten();

@@ -87,6 +87,45 @@ fn every_source_file_is_named_for_a_thing_and_folders_have_a_contents_page() {
     none_of(&findings);
 }
 
+/// Whether a doc comment has an example that `cargo test` would run.
+fn has_example(text: &str) -> bool {
+    let mut open = false;
+    text.lines().any(|line| {
+        let line = line.trim_start();
+        let comment = line.strip_prefix("///").or_else(|| line.strip_prefix("//!"));
+        let Some(tag) = comment.and_then(|comment| comment.trim_start().strip_prefix("```")) else {
+            return false;
+        };
+        open = !open;
+        open && (tag.is_empty() || tag.contains("rust") || tag.contains("compile_fail"))
+    })
+}
+
+/// A crate without examples saves the start of `rustdoc`; one that gets an example must run it.
+#[test]
+fn every_example_in_a_doc_comment_is_run() {
+    let tree = Tree::read();
+    let mut findings = Vec::new();
+    for path in tree.with_extension("rs") {
+        let Some((name, rest)) = path
+            .strip_prefix("crates/")
+            .and_then(|path| path.split_once('/'))
+        else {
+            continue;
+        };
+        let manifest = format!("crates/{name}/Cargo.toml");
+        if rest.starts_with("src/")
+            && has_example(&tree.text(path))
+            && tree.text(&manifest).contains("\ndoctest = false\n")
+        {
+            findings.push(format!(
+                "{path}: {manifest} has `doctest = false`, so its example would not run"
+            ));
+        }
+    }
+    none_of(&findings);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -148,5 +187,15 @@ mod tests {
         let all = ["src/lock.rs", "src/lock/order.rs", "src/locks.rs"];
         assert!(misnamed("src/lock.rs", &all).is_some());
         assert_eq!(misnamed("src/locks.rs", &all), None);
+    }
+
+    #[test]
+    fn an_example_is_a_fence_that_holds_rust() {
+        for text in ["/// ```\n/// f();\n/// ```", "//! ```compile_fail\n", "    /// ```rust\n"] {
+            assert!(has_example(text), "{text}");
+        }
+        for text in ["/// ```text\n/// a\n/// ```\n/// words", "// ```", "let a = \"```\";"] {
+            assert!(!has_example(text), "{text}");
+        }
     }
 }

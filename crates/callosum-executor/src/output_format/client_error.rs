@@ -133,8 +133,8 @@ pub enum ClientError {
 impl ClientError {
     /// The seed's code that comes nearest.
     ///
-    /// A limit and an overload are answers that did not come in time; a crash is what ends without
-    /// one of its own accord.
+    /// A rate limit (429) and an overload are E002, answers that did not come in time; E001, a
+    /// crash, is what ends without one of its own accord.
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::NotLoggedIn { .. }

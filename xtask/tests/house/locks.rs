@@ -3,7 +3,10 @@
 //! Whoever may open a file to read it may lock it, and keep all others waiting for as long as he lives. So each place
 //! is listed, and confinement covers those that stand in a project.
 
-use crate::{none_of, tree::Tree};
+use crate::{
+    none_of,
+    tree::{Tree, in_crate},
+};
 
 /// Where a file of locks stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,10 +90,7 @@ fn every_lock_stands_where_no_executor_sees_it() {
     let tree = Tree::read();
     let mut findings = Vec::new();
     for path in tree.with_extension("rs") {
-        let Some((name, rest)) = path
-            .strip_prefix("crates/")
-            .and_then(|path| path.split_once('/'))
-        else {
+        let Some((name, rest)) = in_crate(path) else {
             continue;
         };
         let is_of_tests =

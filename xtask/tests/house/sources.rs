@@ -2,7 +2,10 @@
 
 use std::path::Path;
 
-use crate::{none_of, tree::Tree};
+use crate::{
+    none_of,
+    tree::{Tree, in_crate},
+};
 
 /// Names that say nothing about what is inside.
 const EMPTY_NAMES: [&str; 13] = [
@@ -92,7 +95,9 @@ fn has_example(text: &str) -> bool {
     let mut open = false;
     text.lines().any(|line| {
         let line = line.trim_start();
-        let comment = line.strip_prefix("///").or_else(|| line.strip_prefix("//!"));
+        let comment = line
+            .strip_prefix("///")
+            .or_else(|| line.strip_prefix("//!"));
         let Some(tag) = comment.and_then(|comment| comment.trim_start().strip_prefix("```")) else {
             return false;
         };
@@ -107,10 +112,7 @@ fn every_example_in_a_doc_comment_is_run() {
     let tree = Tree::read();
     let mut findings = Vec::new();
     for path in tree.with_extension("rs") {
-        let Some((name, rest)) = path
-            .strip_prefix("crates/")
-            .and_then(|path| path.split_once('/'))
-        else {
+        let Some((name, rest)) = in_crate(path) else {
             continue;
         };
         let manifest = format!("crates/{name}/Cargo.toml");
@@ -191,10 +193,18 @@ mod tests {
 
     #[test]
     fn an_example_is_a_fence_that_holds_rust() {
-        for text in ["/// ```\n/// f();\n/// ```", "//! ```compile_fail\n", "    /// ```rust\n"] {
+        for text in [
+            "/// ```\n/// f();\n/// ```",
+            "//! ```compile_fail\n",
+            "    /// ```rust\n",
+        ] {
             assert!(has_example(text), "{text}");
         }
-        for text in ["/// ```text\n/// a\n/// ```\n/// words", "// ```", "let a = \"```\";"] {
+        for text in [
+            "/// ```text\n/// a\n/// ```\n/// words",
+            "// ```",
+            "let a = \"```\";",
+        ] {
             assert!(!has_example(text), "{text}");
         }
     }

@@ -84,6 +84,11 @@ impl Tree {
     }
 }
 
+/// Splits a path below `crates` into the name of the crate and the path in it.
+pub(crate) fn in_crate(path: &str) -> Option<(&str, &str)> {
+    path.strip_prefix("crates/")?.split_once('/')
+}
+
 #[expect(
     clippy::disallowed_methods,
     reason = "a rule reads the repository as it lies there"

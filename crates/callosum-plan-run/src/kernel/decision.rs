@@ -39,7 +39,7 @@ pub struct Reasons {
 /// Only [`Kernel::gate`](super::Kernel::gate) makes one:
 ///
 /// ```compile_fail
-/// use crate::kernel::{ApprovedCall, CallRequest, Grounds};
+/// use callosum_plan_run::kernel::{ApprovedCall, CallRequest, Grounds};
 ///
 /// fn forge(request: CallRequest, grounds: Grounds) -> ApprovedCall {
 ///     ApprovedCall { request, grounds }
@@ -47,13 +47,13 @@ pub struct Reasons {
 /// ```
 ///
 /// ```compile_fail,E0624
-/// use crate::kernel::ApprovedCall;
+/// use callosum_plan_run::kernel::ApprovedCall;
 ///
 /// let forged = ApprovedCall::new;
 /// ```
 ///
 /// ```compile_fail,E0599
-/// use crate::kernel::ApprovedCall;
+/// use callosum_plan_run::kernel::ApprovedCall;
 ///
 /// fn double(call: ApprovedCall) -> (ApprovedCall, ApprovedCall) {
 ///     (call.clone(), call)
@@ -61,7 +61,7 @@ pub struct Reasons {
 /// ```
 ///
 /// ```compile_fail,E0277
-/// use crate::kernel::ApprovedCall;
+/// use callosum_plan_run::kernel::ApprovedCall;
 ///
 /// fn read(json: &str) -> ApprovedCall {
 ///     serde_json::from_str(json).unwrap()
@@ -69,7 +69,7 @@ pub struct Reasons {
 /// ```
 ///
 /// ```compile_fail,E0616
-/// use crate::kernel::ApprovedCall;
+/// use callosum_plan_run::kernel::ApprovedCall;
 ///
 /// fn reroute(mut call: ApprovedCall, to: &ApprovedCall) -> ApprovedCall {
 ///     call.request = to.request().clone();

@@ -12,7 +12,7 @@ use callosum_arbiter::budget::Money;
 /// A call is taken by value, and can be neither made nor copied, so each is performed once at most:
 ///
 /// ```
-/// use crate::kernel::{Answer, ApprovedCall, Provider, ProviderFailure};
+/// use callosum_plan_run::kernel::{Answer, ApprovedCall, Provider, ProviderFailure};
 /// use callosum_host::process::Cancel;
 ///
 /// fn once(provider: &dyn Provider, call: ApprovedCall, cancel: &Cancel) -> Result<Answer, ProviderFailure> {
@@ -21,7 +21,7 @@ use callosum_arbiter::budget::Money;
 /// ```
 ///
 /// ```compile_fail,E0382
-/// use crate::kernel::{Answer, ApprovedCall, Provider, ProviderFailure};
+/// use callosum_plan_run::kernel::{Answer, ApprovedCall, Provider, ProviderFailure};
 /// use callosum_host::process::Cancel;
 ///
 /// fn twice(provider: &dyn Provider, call: ApprovedCall, cancel: &Cancel) -> Result<Answer, ProviderFailure> {

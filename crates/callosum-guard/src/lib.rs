@@ -6,8 +6,8 @@
 //! also ask which folders it visits, and which files it or git changes. All are pure over [`Facts`] and [`Policy`]:
 //! the same command, facts and policy give the same [`Verdict`] again.
 //!
-//! [`snapshot`] keeps a tree as it was, for commands that were allowed and should not have been; it
-//! is the only module here that reads and writes files.
+//! Nothing here reads or writes a file. `callosum-snapshot` keeps a tree as it was, for commands
+//! that were allowed and should not have been.
 //!
 //! Deliberately not here: gathering facts, asking people, keeping records. Work is bounded by the
 //! size of the text and by counts, never by a clock; beyond the bounds the answer is to ask.

@@ -100,7 +100,7 @@ pub(super) fn obeyed_by_link(folder: &Path, disk: &Disk) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Searches a folder and those below it, up to [`MOST_FOLDERS`], the nearest first. Links are not
+/// Searches a folder and those below it, up to `MOST_FOLDERS`, the nearest first. Links are not
 /// followed; a folder that cannot be listed has nothing in it that could be written.
 pub fn nested(folder: &Path, disk: &Disk) -> Nested {
     let mut found = Nested::default();

@@ -80,7 +80,7 @@ pub struct Context {
     held: OnceLock<HeldScratch>,
     /// Confinement that this machine offers for executors, probed before the first run.
     confiner: OnceLock<Arc<Confiner>>,
-    /// What this process has read of the user's models.
+    /// The user's models, read once per process.
     pub(crate) models: Arc<ModelCache>,
 }
 

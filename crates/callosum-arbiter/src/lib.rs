@@ -5,8 +5,9 @@
 //! failure means. All of these decide over facts that the caller passes: no clock, no file, no
 //! thread, so that the same facts always lead to the same decision.
 //!
-//! What is deliberately not here: starting processes and judging answers (agents), writing what was
-//! decided (ledger), and anything a user sees.
+//! Deliberately not here: starting processes and reading answers (`callosum-executor`), runs of
+//! plans (`callosum-plan-run`), writing what was decided (`callosum-ledger`), and anything that a
+//! user sees.
 
 #![forbid(unsafe_code)]
 

@@ -1,7 +1,7 @@
 //! Callosum's access to the machine: files, locks, child processes, time and ids.
 //!
 //! Start with [`Disk`], through which every file operation of every other crate goes, and
-//! [`process::run`], which is the only place that starts a program.
+//! [`process::run`], which starts every program but those that `callosum-sandbox` confines.
 //!
 //! Deliberately not here: file formats, SQL, async, policy, and anything that does not call the
 //! operating system. Nothing here prints, and nothing reads the environment or the home folder: the

@@ -136,7 +136,7 @@ impl ModelProvider for ExecutorModel {
                 came.push_str(text);
                 sink(Delta::Text(text));
             }
-            Sign::Anew => {
+            Sign::Restarted => {
                 came.clear();
                 sink(Delta::Restart);
             }

@@ -423,7 +423,7 @@ mod tests {
             ("a/two/mod.rs", "mod other; pub use other::Other;"),
             (
                 "a/two/other.rs",
-                "pub struct Other; impl Other { fn f() -> crate::one::Part { todo!() } }",
+                "pub struct Other; impl Other { const PART: Option<crate::one::Part> = None; }",
             ),
         ];
         let found = found(&files);

@@ -109,7 +109,7 @@ impl Watch for Shown {
                 }
             }
             // As it came, it is for no terminal.
-            Notice::Heard(Sign::Tool(_) | Sign::Text(_) | Sign::Anew) => {}
+            Notice::Heard(Sign::Tool(_) | Sign::Text(_) | Sign::Restarted) => {}
             Notice::Heard(Sign::Doing(what)) => self.set(task, Some((*what).to_owned())),
             Notice::Heard(Sign::Waiting(what)) => {
                 let name = self.names.get(task.0).map_or("", String::as_str);

@@ -19,7 +19,7 @@ pub enum Sign<'a> {
     /// The next piece of its answer, as it came: neither masked nor fit for a terminal.
     Text(&'a str),
     /// The answer begins again: its pieces so far are discarded.
-    Anew,
+    Restarted,
     /// Result of one of its tools that does more than read, as it came: neither masked nor fit for
     /// a terminal.
     Tool(&'a str),

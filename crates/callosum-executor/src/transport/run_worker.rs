@@ -363,7 +363,7 @@ impl WorkerListener {
         let text = &self.hearing.text;
         if text.len() < self.passed_on {
             self.passed_on = 0;
-            heard(Sign::Anew);
+            heard(Sign::Restarted);
         }
         let may_think = self.passed_on == 0 && text.trim_start().starts_with('<');
         let from = if may_think {
@@ -524,7 +524,7 @@ mod tests {
                 };
                 ear.hear(format!("{event}\n").as_bytes(), &mut |sign| match sign {
                     Sign::Text(text) => passed.push(text.to_owned()),
-                    Sign::Anew => passed.push("AGAIN".to_owned()),
+                    Sign::Restarted => passed.push("AGAIN".to_owned()),
                     _ => {}
                 });
             }

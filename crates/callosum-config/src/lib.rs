@@ -18,6 +18,7 @@ mod mesh;
 mod models;
 mod notify;
 mod output_folders;
+mod page;
 mod permissions;
 mod project;
 mod project_paths;
@@ -51,6 +52,7 @@ pub use self::{
     },
     notify::{NotifyBy, NotifySetting},
     output_folders::OutputFolders,
+    page::{PageSetting, PageSettingError},
     permissions::{Permissions, Permit, Reach, RuleLevel},
     project::{MendError, Project, ProjectError, ProjectOverrides, SetError},
     project_paths::Places,

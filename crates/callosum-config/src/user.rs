@@ -9,7 +9,7 @@ use super::{
 };
 
 /// The tables that are known.
-const KNOWN: [&str; 4] = ["arbiter", "mesh", "models", "sinks"];
+const KNOWN: [&str; 5] = ["arbiter", "mesh", "models", "page", "sinks"];
 
 /// Returns what is wrong with the user's own configuration, each with the file, the key, the value and what it may be;
 /// nothing where there is no such file.

@@ -14,6 +14,9 @@ const BUS: u16 = 7890;
 /// The port of the metrics; the seeds name none, and this is what Prometheus' own examples read.
 const METRICS: u16 = 9090;
 
+/// Seed CALC §2: the port of the page.
+const PAGE: u16 = 8421;
+
 /// Address of one service, or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListenTarget {
@@ -32,6 +35,8 @@ pub struct Addresses {
     pub bus: ListenTarget,
     /// Metrics for Prometheus.
     pub metrics: ListenTarget,
+    /// The page for people.
+    pub page: ListenTarget,
 }
 
 impl Default for Addresses {
@@ -41,6 +46,7 @@ impl Default for Addresses {
             events: at(EVENTS),
             bus: at(BUS),
             metrics: at(METRICS),
+            page: at(PAGE),
         }
     }
 }

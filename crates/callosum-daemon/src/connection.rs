@@ -19,13 +19,13 @@ use super::{
 };
 
 /// Longest wait for the head of a request, and for the next request of a connection.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Longest wait for a request in progress at the end.
-const LEAVE: Duration = Duration::from_secs(2);
+pub(super) const LEAVE: Duration = Duration::from_secs(2);
 
 /// Most bytes of a request's head.
-const LONGEST_HEAD: usize = 32 * 1024;
+pub(super) const LONGEST_HEAD: usize = 32 * 1024;
 
 /// Answers what is asked over `stream`, until it is closed, has to make room for another as `guest`, or the daemon ends.
 pub(super) async fn serve<S>(

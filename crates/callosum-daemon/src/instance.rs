@@ -40,6 +40,9 @@ pub struct Serving {
     pub bus: Option<String>,
     /// The address of the metrics; null where they are not served.
     pub metrics: Option<String>,
+    /// The address of the page; null if it is not served.
+    #[serde(default)]
+    pub page: Option<String>,
     /// Services that could not be started.
     pub unserved: Vec<Unserved>,
 }
@@ -47,7 +50,7 @@ pub struct Serving {
 /// Something that could not be served.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Unserved {
-    /// `events`, `bus` or `metrics`.
+    /// `events`, `bus`, `metrics` or `page`.
     pub what: String,
     /// Address that was requested.
     pub address: String,

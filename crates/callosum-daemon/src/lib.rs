@@ -4,7 +4,7 @@
 //! machine's home, and the way to find it. `broker` appends to the log (`append_queue`) and delivers to
 //! all subscribers. `board_worker` maintains the board and the bridge file. `routes` dispatches requests
 //! by port and path; `websocket`, `event_stream`, `get_events`, `post_events` and `post_infer` answer
-//! them.
+//! them. `page` passes the requests at its port to the page, which the program supplies.
 //!
 //! One thread and a runtime on it: it writes the log and delivers to subscribers. Other threads do
 //! what would delay it: one waits for the disk (`fsync_worker`), one decides what changes the board
@@ -40,6 +40,7 @@ mod instance;
 mod metrics;
 mod models;
 mod origin_check;
+mod page;
 mod post_events;
 mod post_infer;
 mod rate;
@@ -61,6 +62,7 @@ pub use self::{
     client::{Listening, ServerMessage, hand_in},
     instance::{Instance, Serving, Unserved, ask, is_held, may_be_there, noted_pid, running},
     models::{Infer, InferError, InferReply, InferRequest, ModelServing},
+    page::{Page, PageBody, PageFuture},
     run::{Setting, serve},
     serve_error::ServeError,
     sink::SinkStatus,

@@ -21,6 +21,8 @@ pub(super) enum Door {
     Bus,
     /// Metrics for Prometheus.
     Metrics,
+    /// The page, which answers by itself.
+    Page,
     /// The socket that only this user may open. All is answered there.
     Socket,
     /// Another user's program has connected to one of the ports. It gets no answers.

@@ -7,6 +7,7 @@ use std::{
     os::unix::net::UnixListener as StdUnixListener,
     path::PathBuf,
     rc::Rc,
+    sync::Arc,
     time::Duration,
 };
 
@@ -27,6 +28,7 @@ use super::{
     connection_limit::ConnectionLimiter,
     instance::Stand,
     models::{ModelServing, Models},
+    page::{self, Page},
     rate::Rates,
     routes::Door,
     serve_error::ServeError,
@@ -61,6 +63,8 @@ pub struct Setting {
     pub sinks: Vec<SinkSetting>,
     /// The models that are served, if any.
     pub models: Option<ModelServing>,
+    /// The page, if one is served.
+    pub page: Option<Arc<dyn Page>>,
     /// Metrics of the guard and the operator.
     pub guard: GuardMetrics,
     /// Roles and routes of agents.
@@ -87,8 +91,12 @@ pub fn serve(
         (Door::Events, "events", setting.addresses.events),
         (Door::Bus, "bus", setting.addresses.bus),
         (Door::Metrics, "metrics", setting.addresses.metrics),
+        (Door::Page, "page", setting.addresses.page),
     ];
     for (door, what, wish) in wishes {
+        if door == Door::Page && setting.page.is_none() {
+            continue;
+        }
         let ListenTarget::At(address) = wish else {
             continue;
         };
@@ -112,6 +120,7 @@ pub fn serve(
         rate,
         sinks,
         models,
+        page,
         guard,
         matrix,
         presence,
@@ -155,6 +164,7 @@ pub fn serve(
         events: address(Door::Events),
         bus: address(Door::Bus),
         metrics: address(Door::Metrics),
+        page: address(Door::Page),
         unserved,
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -177,6 +187,7 @@ pub fn serve(
             guard,
             sinks,
             models: models.map(Models::new),
+            page,
             replaced: RefCell::default(),
             tasks: RefCell::default(),
         });
@@ -207,6 +218,8 @@ pub fn serve(
                             house.hub.counts.refused("gone");
                             continue;
                         }
+                        // The page answers another user's program if it is the configured proxy.
+                        Peer::Other if door == Door::Page => door,
                         Peer::Other => Door::Shut,
                         Peer::Own | Peer::Unknown => door,
                     };
@@ -220,8 +233,13 @@ pub fn serve(
                     // Only speed depends on it.
                     drop(stream.set_nodelay(true));
                     let (own, crowd) = (Rc::clone(&house), Rc::clone(&crowd));
+                    let is_other_user = come.peer == Peer::Other;
                     house.begin(async move {
-                        connection::serve(own, door, stream, Some(Rc::clone(&guest))).await;
+                        if door == Door::Page {
+                            page::serve(own, stream, Rc::clone(&guest), is_other_user).await;
+                        } else {
+                            connection::serve(own, door, stream, Some(Rc::clone(&guest))).await;
+                        }
                         crowd.leave(&guest);
                     });
                 }
@@ -244,6 +262,9 @@ pub fn serve(
         // own limit.
         accepting.shutdown().await;
         over.send_replace(true);
+        if let Some(page) = &house.page {
+            page.stop();
+        }
         house.end().await;
         Ok(())
     })

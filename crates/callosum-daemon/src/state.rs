@@ -15,8 +15,8 @@ use tokio::{
 };
 
 use super::{
-    broker::Hub, counts::Gauges, instance::Serving, metrics, models::Models, rate::Rates,
-    request::LONGEST_BODY, sink::Sink,
+    broker::Hub, counts::Gauges, instance::Serving, metrics, models::Models, page::Page,
+    rate::Rates, request::LONGEST_BODY, sink::Sink,
 };
 use callosum_metrics::{Family, text};
 
@@ -48,6 +48,8 @@ pub(super) struct ServerState {
     pub(super) sinks: Vec<Sink>,
     /// The models that are served, if any.
     pub(super) models: Option<Models>,
+    /// The page, if one is served.
+    pub(super) page: Option<Arc<dyn Page>>,
     /// When the folder of the log was found removed while it was served.
     pub(super) replaced: RefCell<Option<String>>,
     /// Everything that is waited for before it has ended.

@@ -12,6 +12,8 @@ use crate::{markdown, none_of, tree::Tree};
 const KEPT: &[(&str, &[&str])] = &[
     // Executors' words are stripped of what a terminal would obey where they come in.
     ("anstream", &["callosum", "callosum-executor"]),
+    ("askama", &["callosum-web"]),
+    ("axum", &["callosum-web"]),
     ("clap", &["callosum"]),
     ("comfy-table", &["callosum"]),
     ("indicatif", &["callosum"]),
@@ -19,7 +21,7 @@ const KEPT: &[(&str, &[&str])] = &[
     ("nix", &["callosum-host", "callosum-sandbox"]),
     ("owo-colors", &["callosum"]),
     ("prometheus-client", &["callosum-metrics"]),
-    ("pulldown-cmark", &["callosum-source"]),
+    ("pulldown-cmark", &["callosum-source", "callosum-web"]),
     ("tracing-subscriber", &["callosum-log"]),
     // Spoken to servers of tools by the processes that do, and to clients by our own server.
     ("rmcp", &["callosum-mcp", "callosum-executor"]),
@@ -55,6 +57,7 @@ const KEPT: &[(&str, &[&str])] = &[
             "callosum-executor",
             "callosum-daemon",
             "callosum-mcp",
+            "callosum-web",
         ],
     ),
     ("tree-sitter", &["callosum-source"]),

@@ -56,6 +56,7 @@ pub fn lines(serving: &Serving) -> String {
         ("events", &serving.events, "http://", "/events"),
         ("bus", &serving.bus, "ws://", ""),
         ("metrics", &serving.metrics, "http://", "/metrics"),
+        ("page", &serving.page, "http://", "/"),
     ];
     for (what, address, before, after) in places {
         let place = match address {

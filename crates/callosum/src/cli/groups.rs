@@ -70,7 +70,8 @@ pub(super) const GROUPS: &[Group] = &[
         about: "connect the agents on this machine",
         commands: &[
             ("mesh", "Exchange messages, tasks and leases"),
-            ("serve", "Serve mesh events and metrics over HTTP"),
+            ("open", "Open the page that shows all of it"),
+            ("serve", "Serve the page, mesh events and metrics"),
             ("metrics", "Print metrics of guard and operator"),
         ],
     },

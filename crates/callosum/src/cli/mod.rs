@@ -183,6 +183,7 @@ Examples:
     Status(status::StatusArgs),
     Doctor(doctor::DoctorArgs),
     Serve(serve::ServeArgs),
+    Open(serve::open::OpenArgs),
     Metrics(metrics::MetricsArgs),
     Trust(trust::TrustArgs),
     Hook(hook::HookArgs),
@@ -355,6 +356,9 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
         }
         // It belongs to the machine, in any folder.
         Command::Serve(args) => return serve::run(environment, &args, ui),
+        Command::Open(args) => {
+            return serve::open::run(environment, global.directory.clone(), &args, ui);
+        }
         // Each call reports errors of the project.
         Command::Mcp(_) => {
             let report = Arc::new(Ui::plain(false));
@@ -418,7 +422,11 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
         Command::Config(command) => config::run(&mut context, &command),
         Command::Generate(command) => generate::run(&command, ui),
         // Answered before the project was looked for.
-        Command::Hook(_) | Command::Mcp(_) | Command::Serve(_) | Command::Shell(_) => Ok(()),
+        Command::Hook(_)
+        | Command::Mcp(_)
+        | Command::Open(_)
+        | Command::Serve(_)
+        | Command::Shell(_) => Ok(()),
         Command::Scan(_) | Command::Deps(_) | Command::Tests(_) | Command::Api(_) => {
             unreachable!("`into_full_form` made each of them a delegation")
         }
@@ -483,6 +491,7 @@ impl Command {
             | Self::Hook(_)
             | Self::Mcp(_)
             | Self::Serve(_)
+            | Self::Open(_)
             | Self::Generate(_) => false,
         }
     }

@@ -16,6 +16,11 @@ use callosum_host::process::{Launch, Limits};
 use super::{Failure, Ground, HowArgs, Serving, addresses, served_already, silent, tell};
 
 pub(super) fn run(ground: &Ground, how: &HowArgs) -> Result<(), CommandError> {
+    tell(ground, &start(ground, how)?)
+}
+
+/// Starts the daemon, and waits until it answers.
+pub(super) fn start(ground: &Ground, how: &HowArgs) -> Result<Serving, CommandError> {
     let wishes = addresses(&ground.environment, how)?;
     match running(&ground.folder()) {
         Ok(_) => return Err(served_already(ground)),
@@ -44,7 +49,7 @@ pub(super) fn run(ground: &Ground, how: &HowArgs) -> Result<(), CommandError> {
         ListenTarget::Off => "off".to_owned(),
         ListenTarget::At(address) => address.to_string(),
     };
-    let arguments: [OsString; 11] = [
+    let arguments: [OsString; 13] = [
         "serve".into(),
         "--events".into(),
         spelled(wishes.events).into(),
@@ -52,6 +57,8 @@ pub(super) fn run(ground: &Ground, how: &HowArgs) -> Result<(), CommandError> {
         spelled(wishes.bus).into(),
         "--metrics".into(),
         spelled(wishes.metrics).into(),
+        "--page".into(),
+        spelled(wishes.page).into(),
         "--rate".into(),
         how.rate.to_string().into(),
         "--failure-to".into(),
@@ -79,7 +86,7 @@ pub(super) fn run(ground: &Ground, how: &HowArgs) -> Result<(), CommandError> {
         if let Ok(answer) = running(&ground.folder())
             && let Ok(serving) = serde_json::from_value::<Serving>(answer["serving"].clone())
         {
-            return tell(ground, &serving);
+            return Ok(serving);
         }
         let content = ground.disk.read_if_there(&failure).map_err(disk_failed)?;
         if let Some(content) = content {

@@ -3,6 +3,8 @@
 //! The use case is [`callosum_app::serve`].
 
 mod detached;
+pub(super) mod open;
+pub(super) mod page;
 mod status;
 mod stop;
 
@@ -33,10 +35,10 @@ use super::{guard, interrupt};
 use crate::logging;
 use crate::ui::Ui;
 
-/// Serve mesh events, a bus and metrics on this machine
+/// Serve the page, mesh events, a bus and metrics on this machine
 ///
-/// Runs one daemon for this user and machine, on loopback only: events at 127.0.0.1:8600, the bus at 127.0.0.1:7890
-/// and metrics at 127.0.0.1:9090. If a port is taken, the others are served, and a message names the program that has
+/// Runs one daemon for this user and machine, on loopback only: a page for people at 127.0.0.1:8421, events at
+/// 127.0.0.1:8600, the bus at 127.0.0.1:7890 and metrics at 127.0.0.1:9090. If a port is taken, the others are served, and a message names the program that has
 /// it.
 ///
 /// Everything also works without the daemon, on the same files. With it, subscribers receive events at once.
@@ -45,7 +47,7 @@ use crate::ui::Ui;
     args_conflicts_with_subcommands = true,
     after_long_help = "\
 Examples:
-  $ callosum serve --detach --events 127.0.0.1:0 --bus 127.0.0.1:0 --metrics off
+  $ callosum serve --detach --events 127.0.0.1:0 --bus 127.0.0.1:0 --metrics off --page 127.0.0.1:0
   $ callosum serve status
   $ callosum serve stop"
 )]
@@ -82,8 +84,11 @@ struct HowArgs {
     /// Address of the metrics: a loopback address and port, or `off`
     #[arg(long, value_name = "ADDRESS")]
     metrics: Option<ListenTarget>,
+    /// Address of the page for people: a loopback address and port, or `off`
+    #[arg(long, value_name = "ADDRESS")]
+    page: Option<ListenTarget>,
     /// Limit each connection to N events per second
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = RATE, value_parser = clap::value_parser!(u32).range(1..))]
     rate: u32,
     /// Run in the background, and return when everything answers
     #[arg(long)]
@@ -91,6 +96,23 @@ struct HowArgs {
     /// Write a failure to this file and print nothing
     #[arg(long, value_name = "FILE", hide = true, conflicts_with = "detach")]
     failure_to: Option<PathBuf>,
+}
+
+/// Events per second that each connection may publish, unless another limit is given.
+const RATE: u32 = 1000;
+
+impl Default for HowArgs {
+    fn default() -> Self {
+        Self {
+            events: None,
+            bus: None,
+            metrics: None,
+            page: None,
+            rate: RATE,
+            detach: true,
+            failure_to: None,
+        }
+    }
 }
 
 /// The context of each command here.
@@ -108,6 +130,19 @@ impl Ground {
     }
 }
 
+/// Offers the project of this folder on the page. The daemon serves all the same if that fails.
+fn offer_here(ground: &Ground) {
+    let folder = std::env::current_dir();
+    let Ok(folder) = folder else { return };
+    let offered = page::offer(&ground.disk, &ground.environment, &ground.homes, &folder);
+    if let Err(error) = offered {
+        ground.ui.warn(
+            &format!("the page does not show this folder: {}", error.one_line()),
+            None,
+        );
+    }
+}
+
 pub(super) fn run(environment: Environment, args: &ServeArgs, ui: Ui) -> Result<(), CommandError> {
     let homes = Homes::find(&environment)
         .map_err(|error| CommandError::from_error(Exit::Environment, &error))?;
@@ -120,8 +155,14 @@ pub(super) fn run(environment: Environment, args: &ServeArgs, ui: Ui) -> Result<
     match &args.command {
         Some(ServeCommand::Status) => status::run(&ground),
         Some(ServeCommand::Stop) => stop::run(&ground),
-        None if args.how.detach => detached::run(&ground, &args.how),
+        None if args.how.detach => {
+            offer_here(&ground);
+            detached::run(&ground, &args.how)
+        }
         None => {
+            if args.how.failure_to.is_none() {
+                offer_here(&ground);
+            }
             let served = foreground(&ground, &args.how);
             match (&args.how.failure_to, served) {
                 (Some(file), Err(error)) => {
@@ -206,6 +247,7 @@ fn foreground(ground: &Ground, how: &HowArgs) -> Result<(), CommandError> {
             &ground.environment,
             &(Arc::new(ground.ui) as Arc<dyn Reporter>),
         )?,
+        page: page::site(ground, addresses.page)?,
         guard: Arc::new({
             let (disk, homes) = (ground.disk.clone(), ground.homes.clone());
             let environment = ground.environment.clone();
@@ -332,6 +374,7 @@ fn addresses(environment: &Environment, how: &HowArgs) -> Result<Addresses, Comm
         events: wish(how.events, "CALLOSUM_EVENTS", usual.events)?,
         bus: wish(how.bus, "CALLOSUM_BUS", usual.bus)?,
         metrics: wish(how.metrics, "CALLOSUM_METRICS", usual.metrics)?,
+        page: wish(how.page, "CALLOSUM_PAGE", usual.page)?,
     })
 }
 

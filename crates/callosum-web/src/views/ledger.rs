@@ -1,0 +1,25 @@
+//! The view *Ledger*.
+
+use askama::Template;
+use serde::Serialize;
+
+use super::Answer;
+use crate::{
+    command::{Command, CommandFailure},
+    form::{BadForm, Form},
+    visit::Visit,
+};
+
+#[derive(Serialize, Template)]
+#[template(path = "ledger.html")]
+struct LedgerView {}
+
+/// Shows the view.
+pub(crate) fn show(_visit: &Visit) -> Result<Answer, CommandFailure> {
+    Answer::of(&LedgerView {})
+}
+
+/// Returns the command that a form means.
+pub(crate) fn act(action: &str, _form: &Form) -> Result<Command, BadForm> {
+    Err(BadForm::Action(action.to_owned()))
+}

@@ -51,6 +51,7 @@ pub mod metrics;
 pub mod model;
 pub mod open_ledger;
 pub mod operator;
+pub mod overview;
 #[cfg(feature = "plans")]
 pub mod plan;
 pub mod recall;

@@ -98,6 +98,20 @@ impl LocalRun {
         }
     }
 
+    /// Whether a run that was begun in this folder is not known to have ended. Reads the small file of each run of the machine.
+    ///
+    /// # Errors
+    /// If the folder of runs cannot be listed.
+    pub fn any_is_of_here(context: &Context) -> Result<bool, CommandError> {
+        let folder = context.project.homes.machine.join("plan-runs");
+        let entries = context.disk.list_dir(&folder);
+        let entries = entries.map_err(|error| disk_errors::disk_failed(&error))?;
+        let names = entries.iter().filter_map(|entry| entry.name.to_str());
+        let runs = names.filter_map(|name| name.strip_suffix(".json")?.parse::<RunId>().ok());
+        let mut runs = runs.map(|run| Self::of(context, &run));
+        Ok(runs.any(|run| run.is_of_here()))
+    }
+
     /// Keeps that the run is begun here; returns what its records are sealed with.
     pub fn begin(
         &self,

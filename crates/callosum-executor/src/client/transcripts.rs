@@ -6,6 +6,9 @@ use callosum_host::{Disk, DiskError, disk::EntryKind};
 
 use super::Client;
 
+/// Letters of a session's id that are in the name of a transcript of Gemini CLI.
+const SHORT_ID: usize = 8;
+
 impl Client {
     /// The client's transcripts in its own folder, in no order of time. A folder that is not there has
     /// none.
@@ -15,6 +18,38 @@ impl Client {
             found.extend(below(disk, own, pattern)?);
         }
         Ok(found)
+    }
+
+    /// Returns the transcript of one session in its own folder, by the file's name: the name ends with the session's id, of
+    /// Gemini CLI with the first eight letters of it. `None` for an id that is shorter.
+    ///
+    /// Costs a listing of each folder that may have it, those with the largest names first, which are the latest days of Codex.
+    pub fn transcript_of(
+        &self,
+        disk: &Disk,
+        own: &Path,
+        session: &str,
+    ) -> Result<Option<PathBuf>, DiskError> {
+        let Some(beginning) = session.get(..SHORT_ID) else {
+            return Ok(None);
+        };
+        let short = format!("-{beginning}");
+        for pattern in self.transcripts {
+            let (folders, name) = pattern.rsplit_once('/').unwrap_or(("", pattern));
+            let mut folders = below(disk, own, folders)?;
+            folders.sort_unstable_by(|a, b| b.cmp(a));
+            for folder in folders {
+                let found = matching(disk, &[folder], name)?;
+                let is_of_session = |path: &PathBuf| {
+                    let stem = path.file_stem().and_then(|stem| stem.to_str());
+                    stem.is_some_and(|stem| stem.ends_with(session) || stem.ends_with(&short))
+                };
+                if let Some(path) = found.into_iter().find(is_of_session) {
+                    return Ok(Some(path));
+                }
+            }
+        }
+        Ok(None)
     }
 
     /// The same of its records, for each kind that it has.
@@ -70,6 +105,7 @@ fn fits(name: &str, pattern: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::output_format::Dialect;
 
     #[test]
     fn a_star_matches_anything() {
@@ -77,5 +113,38 @@ mod tests {
         assert!(fits("a.jsonl", "*.json*"));
         assert!(!fits("a.json.txt", "*.jsonl"));
         assert!(!fits("x", "rollout-*"));
+    }
+
+    #[test]
+    fn a_session_has_its_transcript_by_the_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = Disk::real();
+        let id = "019a2b3c-1111-7222-8333-944455556666";
+        let put = |path: String| {
+            let path = folder.path().join(path);
+            disk.create_dir_all(path.parent().unwrap()).unwrap();
+            disk.replace(&path, b"{}\n", 0o600).unwrap();
+            path
+        };
+        let claude = put(format!("c/projects/-p-one/{id}.jsonl"));
+        put("c/projects/-p-two/other.jsonl".to_owned());
+        let codex = put(format!(
+            "x/sessions/2026/01/02/rollout-2026-01-02T03-04-05-{id}.jsonl"
+        ));
+        let gemini = put("g/tmp/one/chats/session-2026-01-02T03-04-019a2b3c.jsonl".to_owned());
+        for (dialect, own, expected) in [
+            (Dialect::Claude, "c", &claude),
+            (Dialect::Codex, "x", &codex),
+            (Dialect::Gemini, "g", &gemini),
+        ] {
+            let client = Client::of(dialect).unwrap();
+            let own = folder.path().join(own);
+            let find = |session: &str| client.transcript_of(&disk, &own, session).unwrap();
+            assert_eq!(find(id).as_ref(), Some(expected));
+            assert_eq!(find("0f3a0f3a-none"), None);
+            assert_eq!(find(""), None);
+            let absent = folder.path().join("absent");
+            assert_eq!(client.transcript_of(&disk, &absent, id).unwrap(), None);
+        }
     }
 }

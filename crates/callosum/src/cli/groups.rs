@@ -70,6 +70,7 @@ pub(super) const GROUPS: &[Group] = &[
         about: "connect the agents on this machine",
         commands: &[
             ("mesh", "Exchange messages, tasks and leases"),
+            ("top", "Watch agents, tasks and the guard live"),
             ("open", "Open the page that shows all of it"),
             ("serve", "Serve the page, mesh events and metrics"),
             ("metrics", "Print metrics of guard and operator"),

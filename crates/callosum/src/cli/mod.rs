@@ -61,6 +61,7 @@ mod snapshot;
 mod status;
 mod suggestion;
 mod text_input;
+mod top;
 mod trust;
 mod undo;
 mod uninstall;
@@ -181,6 +182,7 @@ Examples:
     #[command(subcommand)]
     Operator(operator::OperatorCommand),
     Status(status::StatusArgs),
+    Top(top::TopArgs),
     Doctor(doctor::DoctorArgs),
     Serve(serve::ServeArgs),
     Open(serve::open::OpenArgs),
@@ -408,6 +410,7 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
         Command::Recall(command) => recall::run(&context, &command),
         Command::Operator(command) => operator::run(&context, &command),
         Command::Status(args) => status::run(&context, &args),
+        Command::Top(args) => top::run(&context, &args),
         Command::Doctor(args) => doctor::run(&context, &args),
         Command::Metrics(args) => metrics::run(&context, &args),
         Command::Trust(args) => trust::run(&context, &args),
@@ -479,6 +482,7 @@ impl Command {
             | Self::Recall(_)
             | Self::Operator(_)
             | Self::Status(_)
+            | Self::Top(_)
             | Self::Doctor(_)
             | Self::Metrics(_)
             | Self::Model(_)

@@ -39,7 +39,7 @@ fn every_json_output_fits_its_published_schema() {
         .success()
         .json();
     assert_eq!(Schema::published("output-recall-show").fault(&shown), None);
-    let outputs: [(&str, &[&str], i32); 90] = [
+    let outputs: [(&str, &[&str], i32); 91] = [
         ("output-mesh-conflicts", &["mesh", "conflicts", "list"], 0),
         ("output-mesh-panes", &["mesh", "panes"], 0),
         ("output-delegate", &["delegate", "map"], 0),
@@ -228,6 +228,7 @@ fn every_json_output_fits_its_published_schema() {
         ("output-audit-records", &["audit", "query"], 0),
         ("output-replay", &["replay"], 0),
         ("output-status", &["status"], 0),
+        ("output-top", &["top"], 0),
         (
             "output-do",
             &["do", "survey this repository", "--template", "survey"],

@@ -182,6 +182,21 @@ impl Watcher {
             .unwrap_or_default()
     }
 
+    /// Looks once, or reads the registry if another process has just written it.
+    ///
+    /// # Errors
+    /// If the registry cannot be written, as in [`Watcher::look`].
+    pub fn look_or_read(&mut self, now: Timestamp) -> Result<Registry, CommandError> {
+        if self.writer.is_none() {
+            let registry = Registry::read(&self.disk, &self.path).ok().flatten();
+            let fresh = registry.filter(|registry| is_fresh(registry, now));
+            if let Some(fresh) = fresh {
+                return Ok(fresh);
+            }
+        }
+        Ok(self.look(now)?.0)
+    }
+
     /// Looks until no change waits for another look: an agent between two redraws looks idle for a moment.
     pub fn look_twice(&mut self, context: &Context) -> Result<Registry, CommandError> {
         let (mut registry, mut look) = self.look(context.clock.now())?;
@@ -281,14 +296,18 @@ fn machine_of<'a>(context: &'a Context, warn: &'a dyn Fn(&str)) -> Machine<'a> {
     }
 }
 
+/// Whether a registry is as good as a look of one's own.
+fn is_fresh(registry: &Registry, now: Timestamp) -> bool {
+    registry.age(now).is_some_and(|age| age <= FRESH)
+}
+
 /// Returns every agent on this machine: from the registry if another process keeps it, else by looking.
 pub fn look(context: &Context, is_explained: bool) -> Result<Registry, CommandError> {
     let mut watcher = Watcher::open(context)?;
     let now = context.clock.now();
-    let kept = watcher.earlier.take_if(|earlier| {
-        let is_fresh = earlier.age(now).is_some_and(|age| age <= FRESH);
-        watcher.writer.is_none() && is_fresh && !is_explained
-    });
+    let kept = watcher
+        .earlier
+        .take_if(|earlier| watcher.writer.is_none() && is_fresh(earlier, now) && !is_explained);
     match kept {
         Some(registry) => Ok(registry),
         None => watcher.look_twice(context),

@@ -120,7 +120,8 @@ impl PaneOutput {
 }
 
 impl EvidenceOutput {
-    fn of(evidence: &Evidence) -> Self {
+    /// Returns a reason for output.
+    pub fn of(evidence: &Evidence) -> Self {
         Self {
             signal: evidence.signal.name().to_owned(),
             rule: evidence.rule.clone(),

@@ -31,6 +31,7 @@ use callosum_app::mesh::{
 use callosum_app::metrics::MachineMetricsOutput;
 use callosum_app::model::ModelCheckOutput;
 use callosum_app::operator::{OperatorCheckOutput, OperatorSayOutput};
+use callosum_app::overview::OverviewOutput;
 use callosum_app::recall::{
     RecallChangeOutput, RecallListOutput, RecallShowOutput, RecallSimilarOutput,
 };
@@ -167,6 +168,7 @@ const SCHEMAS: &[Entry] = &[
     ("output-snapshot-list", || schema_for!(SnapshotsOutput)),
     ("output-snapshot-restore", || schema_for!(RestoreOutput)),
     ("output-status", || schema_for!(StatusOutput)),
+    ("output-top", || schema_for!(OverviewOutput)),
     ("output-trust", || schema_for!(TrustOutput)),
     ("output-undo", || schema_for!(UndoOutput)),
     ("output-undo-list", || schema_for!(UndoListOutput)),

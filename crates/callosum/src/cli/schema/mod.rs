@@ -20,8 +20,8 @@ use callosum_app::init::InitOutput;
 use callosum_app::intent::{IntentListOutput, IntentOutput, IntentTreeOutput};
 use callosum_app::json_error::FailureOutput;
 use callosum_app::ledger::{
-    BackupOutput, CheckProofOutput, DiffOutput, QueryOutput, RecoverOutput, RotateOutput,
-    StatsOutput,
+    BackupOutput, CheckProofOutput, DiffOutput, ProveOutput, QueryOutput, RecoverOutput,
+    RotateOutput, StatsOutput,
 };
 use callosum_app::mesh::{
     BridgeOutput, ClassifyOutput, ConflictOutput, ConflictsOutput, DigestOutput, DiscoveriesOutput,
@@ -116,6 +116,7 @@ const SCHEMAS: &[Entry] = &[
         schema_for!(CheckProofOutput)
     }),
     ("output-ledger-diff", || schema_for!(DiffOutput)),
+    ("output-ledger-prove", || schema_for!(ProveOutput)),
     ("output-ledger-query", || schema_for!(QueryOutput)),
     ("output-ledger-recover", || schema_for!(RecoverOutput)),
     ("output-ledger-rotate", || schema_for!(RotateOutput)),

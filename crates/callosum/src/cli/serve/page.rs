@@ -162,7 +162,9 @@ impl Program for ThisProgram {
         let is_empty = ran.output.iter().all(u8::is_ascii_whitespace);
         match (exit, serde_json::from_slice::<Value>(&ran.output)) {
             (0, _) if is_empty => Ok(Value::Null),
-            (0 | 1 | 5, Ok(value))
+            // `recall show` and `plan show` have a field `error` of their own.
+            (0, Ok(value)) => Ok(value),
+            (1 | 5, Ok(value))
                 if value
                     .get("error")
                     .is_none_or(|error| error.get("message").is_none()) =>

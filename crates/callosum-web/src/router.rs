@@ -19,7 +19,7 @@ use crate::{
     command::CommandFailure,
     form::Form,
     listing::escaped,
-    live,
+    live, outcome,
     project::Project,
     response,
     site::{Notice, OtherUser, Shared},
@@ -247,15 +247,11 @@ async fn act(
     let done = in_thread(&shared, move |shared| {
         let command =
             (view.act)(&action, &form).map_err(|error| CommandFailure::new(error.to_string()))?;
-        shared.setting.program.run(&project.root, &command)?;
-        Ok(command)
+        let printed = shared.setting.program.run(&project.root, &command)?;
+        Ok(outcome::notice(&command, &printed))
     });
     let notice = match done.await {
-        Ok(Ok(command)) => Notice {
-            is_done: true,
-            message: "Done".to_owned(),
-            hint: Some(command.line()),
-        },
+        Ok(Ok(notice)) => notice,
         Ok(Err(CommandFailure { message, hint, .. })) => Notice {
             is_done: false,
             message,

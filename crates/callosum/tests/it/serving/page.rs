@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use callosum_testkit::TestEnv;
+use callosum_testkit::{Schema, TestEnv};
 
 use super::daemon::{Answer, Daemon, ask};
 
@@ -349,6 +349,7 @@ fn open_prints_the_address_of_the_page() {
         .json();
     let status = env.run(["serve", "status", "--json"]).success().json();
     let daemon = Daemon::of(&env, status["serving"].clone());
+    assert_eq!(Schema::published("output-open").fault(&first), None);
     assert_eq!(first["started"], true, "{first}");
     assert_eq!(first["opened"], false, "{first}");
     let address = first["address"].as_str().unwrap();

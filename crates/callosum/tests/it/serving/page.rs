@@ -56,7 +56,7 @@ fn own_headers(daemon: &Daemon<'_>) -> String {
     format!("Host: {host}\r\nOrigin: http://{host}\r\nSec-Fetch-Site: same-origin\r\n{FORM}")
 }
 
-/// CALC §2: a view is a page for people and JSON for scripts, and the page loads nothing from elsewhere.
+/// CALC-L1-1: a view is a page for people and JSON for scripts, and the page loads nothing from elsewhere.
 #[test]
 fn a_view_is_html_and_json_and_confined() {
     let env = repository();
@@ -279,7 +279,7 @@ fn another_user_is_answered_only_as_the_proxy() {
     }
 }
 
-/// CALC §2: an open page hears what changed, finds a restarted daemon by the same secret, and hears that it ends.
+/// CALC-L1-1: an open page hears what changed, finds a restarted daemon by the same secret, and hears that it ends.
 #[test]
 fn an_open_page_lives_through_a_restart() {
     let env = repository();
@@ -313,7 +313,7 @@ fn an_open_page_lives_through_a_restart() {
     assert_eq!(token(&second), before);
 }
 
-/// CALC §2: a project whose folder was deleted is gone from the page, and its address says so.
+/// CALC-L1-1: a project whose folder was deleted is gone from the page, and its address says so.
 #[test]
 fn a_deleted_project_is_not_shown() {
     let env = repository();
@@ -330,7 +330,7 @@ fn a_deleted_project_is_not_shown() {
     std::fs::create_dir(folder).unwrap();
 }
 
-/// CALC §2: `callosum open` starts the daemon if none is running, and prints the address of the view.
+/// CALC-L1-1: `callosum open` starts the daemon if none is running, and prints the address of the view.
 #[test]
 fn open_prints_the_address_of_the_page() {
     let env = repository();

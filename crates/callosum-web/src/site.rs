@@ -7,7 +7,7 @@ use std::{
 };
 
 use axum::{Router, body::Body, http::Request};
-use callosum_daemon::{Page, PageBody, PageFuture};
+use callosum_daemon::{Page, PageBody, PageFuture, Sender};
 use callosum_host::{Clock, Disk, Ids};
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
@@ -59,17 +59,11 @@ impl Site {
     }
 }
 
-/// Mark of a request that a program of another user sent.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct OtherUser;
-
 impl Page for Site {
-    fn answer(&self, request: Request<Incoming>, is_other_user: bool) -> PageFuture {
+    fn answer(&self, request: Request<Incoming>, from: Sender) -> PageFuture {
         let mut router = self.0.clone();
         let mut request = request.map(Body::new);
-        if is_other_user {
-            request.extensions_mut().insert(OtherUser);
-        }
+        request.extensions_mut().insert(from);
         Box::pin(async move {
             let response = match router.call(request).await {
                 Ok(response) => response,

@@ -56,6 +56,7 @@ use super::generate::SchemasOutput;
 use super::guard::LogOutput;
 use super::ledger::AtOutput;
 use super::serve::ServingOutput;
+use super::serve::open::OpenOutput;
 
 #[cfg(feature = "plans")]
 use self::plans::SCHEMAS as PLANS;
@@ -148,6 +149,7 @@ const SCHEMAS: &[Entry] = &[
     ("output-recall-show", || schema_for!(RecallShowOutput)),
     ("output-recall-similar", || schema_for!(RecallSimilarOutput)),
     ("output-replay", || schema_for!(ReplayOutput)),
+    ("output-open", || schema_for!(OpenOutput)),
     ("output-serve", || schema_for!(ServingOutput)),
     ("output-serve-status", || schema_for!(ServeStatusOutput)),
     ("output-session-budget", || schema_for!(BudgetOutput)),

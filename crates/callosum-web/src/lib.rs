@@ -18,9 +18,12 @@ mod listing;
 mod live;
 mod markdown;
 mod project;
+mod rendered;
 mod response;
 mod router;
 mod site;
+#[cfg(test)]
+mod test_site;
 mod views;
 mod visit;
 

@@ -54,13 +54,7 @@ impl Site {
     /// Returns a page that answers from these inputs.
     pub fn new(setting: SiteSetting) -> Self {
         let (over, stop) = watch::channel(false);
-        let shared = Arc::new(Shared {
-            setting,
-            stop,
-            commands: Arc::new(Semaphore::new(MOST_COMMANDS)),
-            notices: Mutex::default(),
-            ids: Ids::random(),
-        });
+        let shared = Arc::new(Shared::new(setting, stop));
         Self(router::router(shared), over)
     }
 }
@@ -114,6 +108,16 @@ pub(crate) struct Notice {
 }
 
 impl Shared {
+    pub(crate) fn new(setting: SiteSetting, stop: watch::Receiver<bool>) -> Self {
+        Self {
+            setting,
+            stop,
+            commands: Arc::new(Semaphore::new(MOST_COMMANDS)),
+            notices: Mutex::default(),
+            ids: Ids::random(),
+        }
+    }
+
     /// Returns the projects that the page offers.
     pub(crate) fn projects(&self) -> Vec<Project> {
         let mut seen = std::collections::BTreeSet::<PathBuf>::new();

@@ -61,6 +61,10 @@ impl Machine for OneProject {
     fn watched(&self, _root: &Path) -> Vec<(Subject, PathBuf)> {
         Vec::new()
     }
+
+    fn agent_at(&self, _ends: (std::net::SocketAddr, std::net::SocketAddr)) -> Option<String> {
+        None
+    }
 }
 
 impl TestSite {

@@ -1,4 +1,4 @@
-//! [`Deed`]: a button of an item of `callosum top --json`, and the command that it stands for.
+//! [`Deed`]: a button of an item of `callosum top --json`, and the command that it runs.
 //!
 //! `top` names each command by its effect and its arguments. Only commands of a known form become a button: the button
 //! carries ids, and [`command`] builds the arguments again from them.

@@ -1,6 +1,7 @@
 //! [`TestSite`]: a page over a program that prints fixed results, for tests of views.
 
 use std::{
+    net::SocketAddr,
     path::{Path, PathBuf},
     sync::{Arc, Mutex},
     time::Duration,
@@ -62,7 +63,7 @@ impl Machine for OneProject {
         Vec::new()
     }
 
-    fn agent_at(&self, _ends: (std::net::SocketAddr, std::net::SocketAddr)) -> Option<String> {
+    fn agent_at(&self, _ends: (SocketAddr, SocketAddr)) -> Option<String> {
         None
     }
 }

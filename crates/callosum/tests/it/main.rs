@@ -222,6 +222,8 @@ mod terminal;
 mod threads;
 
 mod tools;
+/// The dashboard, and the overview behind it.
+mod top;
 /// What is kept of a call: without secrets, bounded, and whatever is in the way.
 mod trail;
 /// Twenty goals on a real repository.

@@ -198,6 +198,8 @@ mod schemas;
 mod scripts;
 /// Files that agents do not read.
 mod secret_reads;
+/// Whether an installation is complete, and the one that everything uses.
+mod self_check;
 /// Tools of other servers, called by plans.
 mod server_tools;
 /// Our server of tools in the settings of coding agents.

@@ -155,6 +155,8 @@ mod neighbours;
 mod newcomer;
 /// Projects of more than one user, and clocks that were wrong.
 mod owners;
+/// Packages of a release, and the program of one in an empty root.
+mod packages;
 /// Coding agents that speak the Agent Client Protocol, run as executors.
 mod peers;
 /// What a person has permitted, and what the guard has decided.

@@ -36,6 +36,7 @@ use callosum_app::recall::{
     RecallChangeOutput, RecallListOutput, RecallShowOutput, RecallSimilarOutput,
 };
 use callosum_app::replay::ReplayOutput;
+use callosum_app::self_check::SelfCheckOutput;
 use callosum_app::serve::ServeStatusOutput;
 use callosum_app::session::{
     BudgetOutput, CheckpointOutput as SessionCheckOutput, DecideOutput, DecisionsOutput,
@@ -151,6 +152,7 @@ const SCHEMAS: &[Entry] = &[
     ("output-recall-similar", || schema_for!(RecallSimilarOutput)),
     ("output-replay", || schema_for!(ReplayOutput)),
     ("output-open", || schema_for!(OpenOutput)),
+    ("output-self-check", || schema_for!(SelfCheckOutput)),
     ("output-serve", || schema_for!(ServingOutput)),
     ("output-serve-status", || schema_for!(ServeStatusOutput)),
     ("output-session-budget", || schema_for!(BudgetOutput)),

@@ -16,6 +16,6 @@ mod overview;
 pub use self::{
     app::{Action, App, Key, LineEditor, Outcome, View},
     draw::{Palette, draw},
-    driver::{Options, Source, TopError, run},
+    driver::{Options, Source, TopError, Wait, run},
     overview::{Agent, Command, Counts, Decision, Overview, Task, WaitingItem},
 };

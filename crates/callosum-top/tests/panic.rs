@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use callosum_top::{Options, Overview, Palette, Source, run};
+use callosum_top::{Options, Overview, Palette, Source, Wait, run};
 
 /// The argument of the side that panics.
 const PANIC: &str = "--panic";
@@ -48,15 +48,16 @@ fn main() {
 /// Panics in the thread that draws, as soon as the dashboard was drawn for a while.
 fn panic_in_the_dashboard() {
     let began = Instant::now();
-    let is_stopped = || {
+    let wait = |most| {
         assert!(began.elapsed() < Duration::from_secs(2), "a defect");
-        false
+        thread::sleep(most);
+        Ok(Wait::Over)
     };
     let options = Options {
         palette: Palette::new(true),
         every: Duration::from_secs(1),
     };
-    run(io::stdout(), Arc::new(Empty), options, &is_stopped).unwrap();
+    run(io::stdout(), Arc::new(Empty), options, &wait).unwrap();
 }
 
 fn the_terminal_is_restored_and_shows_the_message() {

@@ -37,6 +37,15 @@ pub trait Source: Send + Sync + 'static {
     fn cancel(&self);
 }
 
+/// What the dashboard is to do after a wait for keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// Something may have been typed, or enough time has passed.
+    Over,
+    /// The dashboard is to end: it was asked to, or the terminal is gone.
+    Stop,
+}
+
 /// Choices of the program.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
@@ -70,7 +79,10 @@ enum News {
     Outcome(Outcome),
 }
 
-/// Draws the dashboard on `output`, which is the terminal that the keys come from, until a person quits or `is_stopped`.
+/// Draws the dashboard on `output`, which is the terminal that the keys come from, until a person quits or `wait` says so.
+///
+/// `wait` returns once something is typed, and after that time at the latest. It must notice that the terminal is gone: the
+/// library that reads keys never returns from one that is.
 ///
 /// The terminal is restored at the end, also after an error or a panic of this thread.
 ///
@@ -80,7 +92,7 @@ pub fn run<W: Write + Send>(
     output: W,
     source: Arc<dyn Source>,
     options: Options,
-    is_stopped: &dyn Fn() -> bool,
+    wait: &dyn Fn(Duration) -> std::io::Result<Wait>,
 ) -> Result<(), TopError> {
     let (news, received) = mpsc::channel();
     let restorer = Restorer::enter(RawTerminal)?;
@@ -97,7 +109,7 @@ pub fn run<W: Write + Send>(
         received,
         palette: options.palette,
     }
-    .run(is_stopped);
+    .run(wait);
     source.cancel();
     restorer.leave();
     done
@@ -114,19 +126,20 @@ struct Loop<'s, W: Write> {
 }
 
 impl<W: Write> Loop<'_, W> {
-    fn run(mut self, is_stopped: &dyn Fn() -> bool) -> Result<(), TopError> {
+    fn run(mut self, wait: &dyn Fn(Duration) -> std::io::Result<Wait>) -> Result<(), TopError> {
         self.app.resize(self.terminal.size()?.height);
         let mut is_changed = true;
-        while !is_stopped() {
+        loop {
             if is_changed {
                 let (app, palette) = (&self.app, self.palette);
                 self.terminal.draw(|frame| draw(frame, app, palette))?;
             }
             is_changed = false;
             // Every key that waits is taken before the next drawing, as after a paste.
-            let mut wait = TICK;
-            while event::poll(wait)? {
-                wait = Duration::ZERO;
+            if wait(TICK)? == Wait::Stop {
+                return Ok(());
+            }
+            while event::poll(Duration::ZERO)? {
                 is_changed = true;
                 if self
                     .take(event::read()?)
@@ -146,7 +159,6 @@ impl<W: Write> Loop<'_, W> {
                 }
             }
         }
-        Ok(())
     }
 
     fn take(&mut self, event: Event) -> Option<Action> {

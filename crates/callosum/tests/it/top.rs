@@ -1,5 +1,6 @@
 //! `callosum top`: the overview as JSON, and the dashboard in a real tmux.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
@@ -196,16 +197,18 @@ impl Dashboard {
         let mut script = "printf 'before\\n'\nset --".to_owned();
         for (name, value) in command.get_envs() {
             let value = value.unwrap().to_str().unwrap();
-            script.push_str(&format!(" '{}={value}'", name.to_str().unwrap()));
+            write!(script, " '{}={value}'", name.to_str().unwrap()).unwrap();
         }
         let program = command.get_program().to_str().unwrap();
         let project = env.project();
         let (project, pid) = (project.display(), dashboard.pid_file());
         let pid = pid.display();
-        script.push_str(&format!(
+        write!(
+            script,
             "\ncd '{project}'\nenv -i TERM=\"$TERM\" \"$@\" sh -c 'echo $$ > \"$1\"; exec \"$0\" top' '{program}' '{pid}'\n\
              echo \"ended with $?\"\nstty -a | grep -o ' icanon\\| echo ' | tr -d '\\n'\necho ' end'\nexec sleep 600\n"
-        ));
+        )
+        .unwrap();
         let file = env.folder().join("top.sh");
         fs::write(&file, script).unwrap();
         let line = format!("sh '{}'", file.display());
@@ -383,6 +386,21 @@ fn the_terminal_is_restored_after_an_interrupt_and_a_signal() {
     let killed = Command::new("kill").args(["-TERM", pid.trim()]).status();
     assert!(killed.unwrap().success());
     top.ends_with(130);
+}
+
+/// CALC §2: a dashboard whose terminal is closed, as by a lost connection, ends instead of reading its end for ever.
+#[test]
+fn a_dashboard_whose_terminal_is_gone_ends() {
+    let top = Dashboard::start(project());
+    let pid = fs::read_to_string(top.pid_file()).unwrap();
+    let stat = PathBuf::from(format!("/proc/{}/stat", pid.trim()));
+    assert!(stat.exists());
+    top.tmux(&["kill-server"]);
+    let end = Instant::now() + Duration::from_mins(1);
+    while fs::read_to_string(&stat).is_ok_and(|stat| !stat.contains(") Z ")) {
+        assert!(Instant::now() < end, "it does not end");
+        thread::sleep(Duration::from_millis(50));
+    }
 }
 
 /// CALC §2: a message is written to an agent from the dashboard; Esc cancels it.

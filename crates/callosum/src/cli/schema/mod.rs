@@ -20,8 +20,8 @@ use callosum_app::init::InitOutput;
 use callosum_app::intent::{IntentListOutput, IntentOutput, IntentTreeOutput};
 use callosum_app::json_error::FailureOutput;
 use callosum_app::ledger::{
-    BackupOutput, CheckProofOutput, CostOutput, DiffOutput, ProveOutput, QueryOutput, RecoverOutput,
-    RotateOutput, StatsOutput,
+    BackupOutput, CheckProofOutput, CostOutput, DiffOutput, ProveOutput, QueryOutput,
+    RecoverOutput, RotateOutput, StatsOutput,
 };
 use callosum_app::mesh::{
     BridgeOutput, ClassifyOutput, ConflictOutput, ConflictsOutput, DigestOutput, DiscoveriesOutput,

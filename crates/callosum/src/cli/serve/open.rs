@@ -104,7 +104,8 @@ fn served(ground: &Ground) -> Result<(Serving, bool), CommandError> {
         Some(serving) => Ok((serving, false)),
         None if addresses(&ground.environment, &HowArgs::default())?.page == ListenTarget::Off => {
             let what = "CALLOSUM_PAGE turns the page off";
-            Err(CommandError::new(Exit::Environment, what).hint("env -u CALLOSUM_PAGE callosum open"))
+            Err(CommandError::new(Exit::Environment, what)
+                .hint("env -u CALLOSUM_PAGE callosum open"))
         }
         None => Ok((detached::start(ground, &HowArgs::default())?, true)),
     }

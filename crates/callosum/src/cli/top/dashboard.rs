@@ -1,6 +1,7 @@
 //! The dashboard on this terminal: gathers overviews in this process, and runs each command as a process of this program.
 
 use std::ffi::OsString;
+use std::os::fd::AsFd as _;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -8,7 +9,8 @@ use std::time::Duration;
 use callosum_app::overview::Gatherer;
 use callosum_app::{CommandError, Exit, context};
 use callosum_host::process::{self, Cancel, Ending, Launch, Limits};
-use callosum_top::{Options, Overview, Palette, Source};
+use callosum_host::terminal::{Keys, wait_for_keys};
+use callosum_top::{Options, Overview, Palette, Source, Wait};
 
 use super::plain_values::overview;
 use super::silent_reporter::Silent;
@@ -36,8 +38,16 @@ pub(super) fn run(context: &Context) -> Result<(), CommandError> {
         every: EVERY,
     };
     let source = Arc::new(ThisProgram::new(context)?);
-    let is_stopped = || context.cancel.is_cancelled();
-    callosum_top::run(screen, source, options, &is_stopped)
+    let keys = std::io::stdin();
+    let wait = |most| {
+        let is_over = wait_for_keys(keys.as_fd(), most)? == Keys::Gone;
+        Ok(if is_over || context.cancel.is_cancelled() {
+            Wait::Stop
+        } else {
+            Wait::Over
+        })
+    };
+    callosum_top::run(screen, source, options, &wait)
         .map_err(|error| CommandError::from_error(Exit::Environment, &error))?;
     if context.cancel.is_cancelled() {
         return Err(CommandError::told(Exit::Interrupted));

@@ -12,6 +12,7 @@ mod compare_reviews;
 mod finding;
 mod hooks;
 mod mesh_load;
+mod pictures;
 mod release;
 mod repository;
 mod scheduling;
@@ -81,6 +82,8 @@ enum Chore {
     Sessions { runs: usize },
     /// Replays a newcomer's hour and prints each command with its output.
     Newcomer,
+    /// Makes the pictures of the documentation from the demo project.
+    Pictures,
     /// Prints how much of what was asked for is found, in two published repositories.
     Finding,
     /// Looks into a large published repository, by us and by another, and prints how long that takes.
@@ -157,6 +160,7 @@ impl Chore {
                 Some(Chore::MeshLoad { events, program })
             }
             ["newcomer"] => Some(Chore::Newcomer),
+            ["pictures"] => Some(Chore::Pictures),
             [mesh_load::FLOOR, address, file] => Some(Chore::Floor {
                 address: (*address).to_owned(),
                 file: (*file).to_owned(),
@@ -199,6 +203,7 @@ fn main() -> ExitCode {
         }
         Some(Chore::Floor { address, file }) => mesh_load::floor(&address, &file),
         Some(Chore::Newcomer) => newcomer(),
+        Some(Chore::Pictures) => pictures::pictures(),
         Some(Chore::Scheduling { jobs }) => scheduling::scheduling(jobs),
         Some(Chore::Sessions { runs }) => sessions::sessions(runs),
         Some(Chore::TokenEfficiency) => token_efficiency::token_efficiency(),
@@ -206,7 +211,7 @@ fn main() -> ExitCode {
         None => {
             say(
                 "usage: cargo xtask beads [--runs N] | bridge [--runs N] [--board N] [--program PATH] | compare-reviews --repository DIR... [--model ID]... [--tokens N] [--bugs N] [--seed N] [--json] [--callosum PATH] [--home DIR] [--registry FILE] | coverage | finding | finding-speed [--runs N] | hooks [--runs N] | kill-loop [--kills N] [--seed S] | \
-                 mesh-load [--events N] [--program PATH] | newcomer | scheduling [--jobs N] | sessions [--runs N] | token-efficiency | truth [--package NAME] [--json] [-v]",
+                 mesh-load [--events N] [--program PATH] | newcomer | pictures | scheduling [--jobs N] | sessions [--runs N] | token-efficiency | truth [--package NAME] [--json] [-v]",
             );
             ExitCode::from(2)
         }
@@ -300,10 +305,11 @@ fn coverage() -> ExitCode {
 
 /// Runs a command to its end, and says what went wrong where something did.
 fn goes_well(mut command: Command) -> bool {
+    let program = command.get_program().display().to_string();
     match command.status() {
         Ok(status) if status.success() => return true,
-        Ok(status) => say(&format!("cargo ended with {status}")),
-        Err(error) => say(&format!("cannot start cargo: {error}")),
+        Ok(status) => say(&format!("{program} ended with {status}")),
+        Err(error) => say(&format!("cannot start {program}: {error}")),
     }
     false
 }

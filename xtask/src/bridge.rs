@@ -152,6 +152,8 @@ impl Place {
             "off",
             "--metrics",
             "off",
+            "--page",
+            "off",
         ];
         let daemon = command(&callosum, &home).args(serve).spawn()?;
         let place = Self {

@@ -62,7 +62,7 @@ pub use self::{
     client::{Listening, ServerMessage, hand_in},
     instance::{Instance, Serving, Unserved, ask, is_held, may_be_there, noted_pid, running},
     models::{Infer, InferError, InferReply, InferRequest, ModelServing},
-    page::{Page, PageBody, PageFuture},
+    page::{Page, PageBody, PageFuture, Sender},
     run::{Setting, serve},
     serve_error::ServeError,
     sink::SinkStatus,

@@ -2,7 +2,7 @@
 //!
 //! The program supplies them, and they decide whom they answer.
 
-use std::{error::Error, pin::Pin, rc::Rc};
+use std::{error::Error, net::SocketAddr, pin::Pin, rc::Rc};
 
 use hyper::{
     Request, Response, StatusCode,
@@ -27,12 +27,20 @@ pub type PageFuture = Pin<Box<dyn Future<Output = Response<PageBody>> + Send>>;
 
 /// Answers requests for pages.
 pub trait Page: Send + Sync {
-    /// Returns the answer to a request, which may come from a program of another user. It must not block the thread that it is
-    /// polled on.
-    fn answer(&self, request: Request<Incoming>, is_other_user: bool) -> PageFuture;
+    /// Returns the answer to a request. It must not block the thread that it is polled on.
+    fn answer(&self, request: Request<Incoming>, from: Sender) -> PageFuture;
 
     /// Ends answers that would have no end, since the daemon ends.
     fn stop(&self);
+}
+
+/// The program that sent a request.
+#[derive(Clone, Copy, Debug)]
+pub struct Sender {
+    /// Whether it belongs to another user of this machine.
+    pub is_other_user: bool,
+    /// The addresses of the connection, the daemon's first; `None` if the system does not say.
+    pub ends: Option<(SocketAddr, SocketAddr)>,
 }
 
 /// Most bytes of a body that a page reads.
@@ -44,7 +52,7 @@ pub(super) async fn serve<S>(
     house: Rc<ServerState>,
     stream: S,
     guest: Rc<Connection>,
-    is_other_user: bool,
+    sender: Sender,
 ) where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
@@ -57,7 +65,7 @@ pub(super) async fn serve<S>(
         async move {
             let is_long = request.body().size_hint().lower() > LONGEST_FORM;
             let answer = match &house.page {
-                Some(page) if !is_long => page.answer(request, is_other_user).await,
+                Some(page) if !is_long => page.answer(request, sender).await,
                 _ => {
                     let body: PageBody = Box::pin(Empty);
                     let mut answer = Response::new(body);

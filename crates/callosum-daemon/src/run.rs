@@ -28,7 +28,7 @@ use super::{
     connection_limit::ConnectionLimiter,
     instance::Stand,
     models::{ModelServing, Models},
-    page::{self, Page},
+    page::{self, Page, Sender},
     rate::Rates,
     routes::Door,
     serve_error::ServeError,
@@ -233,10 +233,14 @@ pub fn serve(
                     // Only speed depends on it.
                     drop(stream.set_nodelay(true));
                     let (own, crowd) = (Rc::clone(&house), Rc::clone(&crowd));
-                    let is_other_user = come.peer == Peer::Other;
+                    let ends = stream.local_addr().ok().zip(stream.peer_addr().ok());
+                    let sender = Sender {
+                        is_other_user: come.peer == Peer::Other,
+                        ends,
+                    };
                     house.begin(async move {
                         if door == Door::Page {
-                            page::serve(own, stream, Rc::clone(&guest), is_other_user).await;
+                            page::serve(own, stream, Rc::clone(&guest), sender).await;
                         } else {
                             connection::serve(own, door, stream, Some(Rc::clone(&guest))).await;
                         }

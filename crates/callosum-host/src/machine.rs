@@ -43,20 +43,30 @@ pub fn listener(port: u16) -> Option<(u32, String)> {
         let table = read(path)?;
         listening_in(&String::from_utf8_lossy(&table), port)
     })?;
+    let pid = holder(socket)?;
+    let name = crate::Disk::real().read(&Path::new("/proc").join(pid.to_string()).join("comm"));
+    Some((
+        pid,
+        String::from_utf8_lossy(&name.ok()?).trim_end().to_owned(),
+    ))
+}
+
+/// Returns a process that holds a socket of this number, as far as this user may know.
+///
+/// Reads the open files of every process: some milliseconds.
+pub(crate) fn holder(socket: u64) -> Option<u32> {
     let wanted = format!("socket:[{socket}]");
     let disk = crate::Disk::real();
     let processes = disk.list_dir(Path::new("/proc")).ok()?;
     processes.into_iter().find_map(|entry| {
         let pid: u32 = entry.name.to_str()?.parse().ok()?;
-        let folder = Path::new("/proc").join(pid.to_string());
-        let files = disk.list_dir(&folder.join("fd")).ok()?;
+        let folder = Path::new("/proc").join(pid.to_string()).join("fd");
+        let files = disk.list_dir(&folder).ok()?;
         let is_holder = files.iter().any(|file| {
-            let path = folder.join("fd").join(&file.name);
-            rustix::fs::readlink(path, Vec::new())
+            rustix::fs::readlink(folder.join(&file.name), Vec::new())
                 .is_ok_and(|target| target.as_bytes() == wanted.as_bytes())
         });
-        let name = is_holder.then(|| disk.read(&folder.join("comm")).ok())??;
-        Some((pid, String::from_utf8_lossy(&name).trim_end().to_owned()))
+        is_holder.then_some(pid)
     })
 }
 

@@ -165,7 +165,7 @@ impl Run {
     fn new(env: &TestEnv, program: PathBuf) -> Self {
         let mut path = env.programs().into_os_string();
         path.push(":/usr/bin:/bin");
-        let environment: [(&str, OsString); 13] = [
+        let environment: [(&str, OsString); 14] = [
             ("PATH", path),
             ("HOME", env.home().into()),
             ("CALLOSUM_HOME", env.machine_home().into()),
@@ -177,6 +177,8 @@ impl Run {
             ("TMUX_TMPDIR", env.folder().into()),
             // What listens on this machine is no test's.
             ("CALLOSUM_MODEL_SERVERS", "off".into()),
+            // Tests run in parallel, and the page has one default port.
+            ("CALLOSUM_PAGE", "off".into()),
             ("CALLOSUM_TEST_CLOCK", "2026-01-02T03:04:05Z".into()),
             ("CALLOSUM_TEST_IDS", "sequence".into()),
             // How busy the machine is decides nothing.

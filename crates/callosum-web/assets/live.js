@@ -11,6 +11,7 @@ let last = 0;
 let cost = 0;
 let loading = false;
 let again = false;
+let stale = false;
 
 function show(name, words) {
   if (state.dataset.state === name) return;
@@ -47,39 +48,68 @@ export async function refresh() {
   }
 }
 
-// Loads the view soon, once for many changes.
+// Loads the view soon, once for many changes. A hidden page waits until a person looks at it.
 function plan() {
+  if (document.hidden) { stale = true; return; }
   if (timer) return;
   const pause = Math.max(SHORTEST, cost * 3);
   timer = setTimeout(() => { timer = 0; refresh(); }, Math.max(0, last + pause - performance.now()));
 }
 
-export function startLive() {
-  if (subjects.size === 0) { state.textContent = ""; state.hidden = true; return; }
-  let source;
+// Acts on what the stream brought: `{ kind: "on" | "lost" | "changed", subjects }`.
+function hear({ kind, subjects: changed }) {
+  if (kind === "changed") {
+    if (changed.some((subject) => subjects.has(subject))) plan();
+    return;
+  }
+  const wasLost = state.dataset.state === "lost";
+  show(kind, kind === "on" ? "live" : "connection lost");
+  // What happened while the connection was lost is in the view.
+  if (kind === "on" && wasLost) plan();
+}
+
+// Opens the stream, and passes on what it brings.
+function listen(project, tell) {
   let waits = 1000;
-  const open = (isFirst) => {
-    source = new EventSource(`/p/${document.body.dataset.project}/live`);
-    source.addEventListener("ready", () => {
-      waits = 1000;
-      show("on", "live");
-      // What happened while the page was away is in the view.
-      if (!isFirst) plan();
-      isFirst = false;
-    });
-    source.addEventListener("changed", (event) => {
-      if (event.data.split(" ").some((subject) => subjects.has(subject))) plan();
-    });
+  const open = () => {
+    const source = new EventSource(`/p/${project}/live`);
+    source.addEventListener("ready", () => { waits = 1000; tell({ kind: "on" }); });
+    source.addEventListener("changed", (event) => tell({ kind: "changed", subjects: event.data.split(" ") }));
     source.addEventListener("error", () => {
-      show("lost", "connection lost");
-      // A refusal ends the stream for good; a lost connection is opened again by the browser.
+      tell({ kind: "lost" });
+      // A lost connection is opened again by the browser; after a refusal it gives up.
       if (source.readyState !== EventSource.CLOSED) return;
-      setTimeout(() => open(false), waits);
+      setTimeout(open, waits);
       waits = Math.min(waits * 2, 10_000);
     });
   };
-  open(true);
-  document.addEventListener("visibilitychange", () => { if (!document.hidden) plan(); });
-  addEventListener("pagehide", () => source.close());
-  addEventListener("pageshow", (event) => { if (event.persisted) open(false); });
+  open();
+}
+
+export function startLive() {
+  if (subjects.size === 0) { state.textContent = ""; state.hidden = true; return; }
+  const project = document.body.dataset.project;
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden || !stale) return;
+    stale = false;
+    plan();
+  });
+  if (!navigator.locks || !globalThis.BroadcastChannel) { listen(project, hear); return; }
+  // A browser opens six connections to a host, so one tab of a project listens for all of them. When it is closed, the
+  // next one takes its place.
+  const channel = new BroadcastChannel(`callosum-live-${project}`);
+  let present = null;
+  channel.addEventListener("message", ({ data }) => {
+    if (data.kind !== "hello") hear(data);
+    else if (present) channel.postMessage(present);
+  });
+  channel.postMessage({ kind: "hello" });
+  navigator.locks.request(`callosum-live-${project}`, () => {
+    listen(project, (news) => {
+      if (news.kind !== "changed") present = news;
+      channel.postMessage(news);
+      hear(news);
+    });
+    return new Promise(() => {});
+  });
 }

@@ -12,15 +12,20 @@
 mod access;
 mod assets;
 mod command;
+mod diff;
 mod form;
 mod form_token;
 mod listing;
 mod live;
 mod markdown;
+mod outcome;
 mod project;
+mod rendered;
 mod response;
 mod router;
 mod site;
+#[cfg(test)]
+mod test_site;
 mod views;
 mod visit;
 

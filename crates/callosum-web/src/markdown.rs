@@ -1,9 +1,19 @@
 //! Markdown of agents, rendered as HTML that runs nothing and loads nothing.
 
-use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd, html};
+use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
 
 /// Most bytes of a text that are rendered.
 const LONGEST: usize = 256 * 1024;
+
+/// Returns the level that a heading has on a page, whose own headings take the first two.
+fn below(level: HeadingLevel) -> HeadingLevel {
+    match level {
+        HeadingLevel::H1 => HeadingLevel::H3,
+        HeadingLevel::H2 => HeadingLevel::H4,
+        HeadingLevel::H3 => HeadingLevel::H5,
+        HeadingLevel::H4 | HeadingLevel::H5 | HeadingLevel::H6 => HeadingLevel::H6,
+    }
+}
 
 /// Renders Markdown. HTML in it is shown as text, an image as its description, and a link leads only to `http` and `https`.
 pub(crate) fn render(text: &str) -> String {
@@ -21,6 +31,18 @@ pub(crate) fn render(text: &str) -> String {
             is_web.then_some(event)
         }
         Event::End(TagEnd::Link) => links.pop().unwrap_or(false).then_some(event),
+        Event::Start(Tag::Heading {
+            level,
+            id,
+            classes,
+            attrs,
+        }) => Some(Event::Start(Tag::Heading {
+            level: below(level),
+            id,
+            classes,
+            attrs,
+        })),
+        Event::End(TagEnd::Heading(level)) => Some(Event::End(TagEnd::Heading(below(level)))),
         event => Some(event),
     });
     let mut rendered = String::new();
@@ -49,6 +71,7 @@ mod tests {
             "{rendered}"
         );
         assert!(rendered.contains("<code>code</code>"), "{rendered}");
+        assert!(rendered.starts_with("<h3>A &lt;b&gt;title"), "{rendered}");
     }
 
     proptest! {

@@ -1,6 +1,9 @@
 //! Projects of this machine, and the files whose changes make a view stale.
 
-use std::path::{Path, PathBuf};
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+};
 
 use callosum_host::Disk;
 use sha2::{Digest as _, Sha256};
@@ -53,6 +56,10 @@ pub trait Machine: Send + Sync {
 
     /// Returns files and folders whose changes mean that a subject changed.
     fn watched(&self, root: &Path) -> Vec<(Subject, PathBuf)>;
+
+    /// Returns the agent whose process, or a process that it started, is at the other end of a connection; `None` if it is no
+    /// agent's. The daemon's own address is the first.
+    fn agent_at(&self, ends: (SocketAddr, SocketAddr)) -> Option<String>;
 }
 
 /// A project as the page addresses it.

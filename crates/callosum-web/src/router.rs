@@ -6,11 +6,12 @@ use askama::Template;
 use axum::{
     Router,
     extract::{Form as Posted, Path, Query, Request, State},
-    http::{HeaderMap, HeaderValue, StatusCode, header},
+    http::{HeaderMap, HeaderValue, Method, StatusCode, header},
     middleware::{self, Next},
     response::Response,
     routing::{get, post},
 };
+use callosum_daemon::Sender;
 use serde_json::json;
 
 use crate::{
@@ -19,10 +20,10 @@ use crate::{
     command::CommandFailure,
     form::Form,
     listing::escaped,
-    live,
+    live, outcome,
     project::Project,
     response,
-    site::{Notice, OtherUser, Shared},
+    site::{Notice, Shared},
     views::{self, Answer, View, layout},
     visit::Visit,
 };
@@ -54,19 +55,31 @@ pub(crate) fn router(shared: Arc<Shared>) -> Router {
 /// Answers only requests of this page and of programs of this user.
 async fn guard(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
     let proxy = shared.setting.proxy.as_ref();
-    let is_other_user = request.extensions().get::<OtherUser>().is_some();
-    let checked = access::check(
-        proxy,
-        is_other_user,
-        request.method(),
-        request.uri(),
-        request.headers(),
-    );
+    let sender = request.extensions().get::<Sender>().copied();
+    let is_other_user = sender.is_some_and(|sender| sender.is_other_user);
+    let (method, headers) = (request.method(), request.headers());
+    let checked = access::check(proxy, is_other_user, method, request.uri(), headers);
+    let is_write = !matches!(*method, Method::GET | Method::HEAD);
+    if checked.is_ok()
+        && is_write
+        && let Some(ends) = sender.and_then(|sender| sender.ends)
+    {
+        // What the page does counts as a person's, so an agent that posts its forms would be one.
+        let agent = in_thread(&shared, move |shared| shared.setting.machine.agent_at(ends)).await;
+        match agent {
+            Ok(None) => {}
+            Ok(Some(agent)) => {
+                let words = format!("{agent} cannot act as a person: use the command line");
+                return response::refusal(StatusCode::FORBIDDEN, &words);
+            }
+            Err(_) => return busy(),
+        }
+    }
     match checked {
         Ok(()) => next.run(request).await,
         // Without the token, only the form that takes it is shown.
         Err(Refused::NoToken) if request.uri().path() == "/login" => next.run(request).await,
-        Err(Refused::NoToken) if request.method() == axum::http::Method::GET => {
+        Err(Refused::NoToken) if request.method() == Method::GET => {
             response::page(StatusCode::UNAUTHORIZED, layout::login())
         }
         Err(refused) => response::refusal(StatusCode::FORBIDDEN, refused.as_str()),
@@ -247,15 +260,11 @@ async fn act(
     let done = in_thread(&shared, move |shared| {
         let command =
             (view.act)(&action, &form).map_err(|error| CommandFailure::new(error.to_string()))?;
-        shared.setting.program.run(&project.root, &command)?;
-        Ok(command)
+        let printed = shared.setting.program.run(&project.root, &command)?;
+        Ok(outcome::notice(&command, &printed))
     });
     let notice = match done.await {
-        Ok(Ok(command)) => Notice {
-            is_done: true,
-            message: "Done".to_owned(),
-            hint: Some(command.line()),
-        },
+        Ok(Ok(notice)) => notice,
         Ok(Err(CommandFailure { message, hint, .. })) => Notice {
             is_done: false,
             message,

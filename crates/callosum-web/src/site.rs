@@ -7,7 +7,7 @@ use std::{
 };
 
 use axum::{Router, body::Body, http::Request};
-use callosum_daemon::{Page, PageBody, PageFuture};
+use callosum_daemon::{Page, PageBody, PageFuture, Sender};
 use callosum_host::{Clock, Disk, Ids};
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
@@ -54,28 +54,16 @@ impl Site {
     /// Returns a page that answers from these inputs.
     pub fn new(setting: SiteSetting) -> Self {
         let (over, stop) = watch::channel(false);
-        let shared = Arc::new(Shared {
-            setting,
-            stop,
-            commands: Arc::new(Semaphore::new(MOST_COMMANDS)),
-            notices: Mutex::default(),
-            ids: Ids::random(),
-        });
+        let shared = Arc::new(Shared::new(setting, stop));
         Self(router::router(shared), over)
     }
 }
 
-/// Mark of a request that a program of another user sent.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct OtherUser;
-
 impl Page for Site {
-    fn answer(&self, request: Request<Incoming>, is_other_user: bool) -> PageFuture {
+    fn answer(&self, request: Request<Incoming>, from: Sender) -> PageFuture {
         let mut router = self.0.clone();
         let mut request = request.map(Body::new);
-        if is_other_user {
-            request.extensions_mut().insert(OtherUser);
-        }
+        request.extensions_mut().insert(from);
         Box::pin(async move {
             let response = match router.call(request).await {
                 Ok(response) => response,
@@ -114,6 +102,17 @@ pub(crate) struct Notice {
 }
 
 impl Shared {
+    /// Returns the state of a page that no one has asked yet.
+    pub(crate) fn new(setting: SiteSetting, stop: watch::Receiver<bool>) -> Self {
+        Self {
+            setting,
+            stop,
+            commands: Arc::new(Semaphore::new(MOST_COMMANDS)),
+            notices: Mutex::default(),
+            ids: Ids::random(),
+        }
+    }
+
     /// Returns the projects that the page offers.
     pub(crate) fn projects(&self) -> Vec<Project> {
         let mut seen = std::collections::BTreeSet::<PathBuf>::new();

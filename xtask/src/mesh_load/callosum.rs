@@ -32,7 +32,8 @@ impl Callosum {
         let bus = free_address()?;
         let mut command = command_of_the_developer(&release.callosum);
         command
-            .args(["serve", "--events", "off", "--metrics", "off", "--bus"])
+            .args(["serve", "--events", "off", "--metrics", "off"])
+            .args(["--page", "off", "--bus"])
             .args([&bus.to_string(), "--rate", RATE])
             .env("CALLOSUM_HOME", folder.join("callosum"))
             .env("HOME", folder)

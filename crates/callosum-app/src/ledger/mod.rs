@@ -19,6 +19,7 @@ pub use self::backup::BackupOutput;
 pub use self::check_proof::CheckProofOutput;
 pub use self::diff::DiffOutput;
 pub use self::filter::Filter;
+pub use self::prove::ProveOutput;
 pub use self::query::{QueryOutput, as_text, entries, entry_of};
 pub use self::recover::RecoverOutput;
 pub use self::rotate::RotateOutput;

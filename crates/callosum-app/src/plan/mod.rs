@@ -11,6 +11,7 @@ pub mod cancel;
 pub mod check;
 pub mod cleanup;
 pub mod delegated_tasks;
+pub mod detached;
 pub mod drive;
 pub mod dry_run;
 pub mod eval;

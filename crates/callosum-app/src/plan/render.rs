@@ -15,7 +15,7 @@ use crate::{capability, many};
 pub struct PlanRunOutput {
     /// The run's id; null where the plan was refused.
     pub run: Option<String>,
-    /// Outcome: `refused`, `completed`, `failed`, `cancelled`, `waiting` or `stopped`.
+    /// Outcome: `refused`, `completed`, `failed`, `cancelled`, `waiting`, `stopped` or `detached`.
     pub outcome: String,
     /// Its value in the language's notation, where it has one.
     pub value: Option<String>,

@@ -80,6 +80,8 @@ pub struct ActionOutput {
     pub detail: Option<String>,
     /// The key, of a call.
     pub key: Option<String>,
+    /// Milliseconds that its provider took, of an answer.
+    pub elapsed_ms: Option<u64>,
     /// Actions that it caused, in order.
     pub children: Vec<ActionOutput>,
 }
@@ -93,6 +95,7 @@ impl ActionOutput {
             standing: node.standing,
             detail: node.detail,
             key: node.key.map(|key| key.to_string()),
+            elapsed_ms: node.elapsed_ms,
             children: node.children.into_iter().map(Self::of).collect(),
         }
     }

@@ -68,6 +68,8 @@ pub struct RestoreOutput {
     pub changes: Vec<ChangeOutput>,
     /// Files that the snapshot does not contain, and that a restore does not bring back.
     pub snapshot_missing: NotCoveredOutput,
+    /// The lines that would change, as a unified diff; null without `--patch`.
+    pub patch: Option<String>,
 }
 
 /// Change of a file.
@@ -135,6 +137,7 @@ impl RestoreOutput {
             before,
             changes: changes.collect(),
             snapshot_missing: NotCoveredOutput::of(&snapshot.not_covered),
+            patch: None,
         }
     }
 }

@@ -21,6 +21,8 @@ pub struct UndoOutput {
     pub not_recorded: usize,
     /// The id of this undo, by which it can be undone; null if nothing was written.
     pub undo: Option<String>,
+    /// The lines that would change, as a unified diff; null without `--dry-run`.
+    pub patch: Option<String>,
 }
 
 /// A file, and what becomes of it.

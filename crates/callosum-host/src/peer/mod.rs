@@ -78,6 +78,23 @@ pub fn of(own: SocketAddr, other: SocketAddr) -> Peer {
     in_table(&String::from_utf8_lossy(&table), (other, own), user)
 }
 
+/// Returns the process at the other end of a TCP connection; `own` and `other` are its two addresses, as this process has them.
+///
+/// `None` if it has gone, belongs to a user whose files this one may not see, or the system does not say (off Linux). Reads
+/// the open files of every process: some milliseconds.
+pub fn process(own: SocketAddr, other: SocketAddr) -> Option<u32> {
+    #[cfg(target_os = "linux")]
+    {
+        let found = crate::socket_table::by_ends(other, own)?;
+        crate::machine::holder(u64::from(found.socket))
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = (own, other);
+        None
+    }
+}
+
 /// Finds the owner in a table: its second and third columns are the two ends of a socket, the
 /// eighth is its user and the tenth its number, which is 0 once no process holds it.
 fn in_table(table: &str, (local, remote): (SocketAddr, SocketAddr), user: u32) -> Peer {
@@ -165,6 +182,12 @@ mod tests {
             let (stream, other) = listener.accept().unwrap();
             let own = stream.local_addr().unwrap();
             assert_eq!(of(own, other), Peer::Own);
+            // A system may not answer questions about one socket.
+            let process = process(own, other);
+            assert!(
+                process.is_none_or(|pid| pid == std::process::id()),
+                "{process:?}"
+            );
             // A system may not answer questions about one socket.
             if let Some(found) = crate::socket_table::by_ends(other, own) {
                 let user = rustix::process::geteuid().as_raw();

@@ -59,6 +59,18 @@ pub fn arguments(pid: u32) -> Vec<String> {
     words
 }
 
+/// Returns the names of the variables that a process was started with. Empty if it has gone or is another user's.
+pub fn variables(pid: u32) -> Vec<String> {
+    let bytes = Disk::real().read_at_most(&file(pid, "environ"), LONGEST_COMMAND_LINE);
+    let bytes = bytes.unwrap_or_default();
+    let pairs = bytes.split(|byte| *byte == 0);
+    let names = pairs.filter_map(|pair| pair.split(|byte| *byte == b'=').next());
+    let names = names.filter(|name| !name.is_empty());
+    names
+        .map(|name| String::from_utf8_lossy(name).into_owned())
+        .collect()
+}
+
 /// Returns the folder that a process works in, if this user may know.
 pub fn folder(pid: u32) -> Option<PathBuf> {
     Disk::real().read_link(&file(pid, "cwd")).ok()

@@ -26,6 +26,9 @@ pub struct ActionNode {
     pub detail: Option<String>,
     /// The key, of a call.
     pub key: Option<CallKey>,
+    /// Milliseconds that its provider took, of an answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub elapsed_ms: Option<u64>,
     /// Actions that it caused, in order.
     pub children: Vec<ActionNode>,
 }
@@ -78,6 +81,7 @@ pub fn tree_of(state: &RunState, tasks: &[DelegatedTask], is_running: bool) -> A
         standing: state.standing(is_running).to_owned(),
         detail: state.ended().and_then(|ended| shown(&ended.answer)),
         key: None,
+        elapsed_ms: None,
         children: Vec::new(),
     };
     let mut attempts: BTreeMap<Vec<String>, u32> = BTreeMap::new();
@@ -133,6 +137,7 @@ fn add_step(root: &mut ActionNode, step: &StepRecord, attempts: &mut BTreeMap<Ve
             standing: "passed".to_owned(),
             detail: None,
             key: None,
+            elapsed_ms: None,
             children: Vec::new(),
         }),
         change => {
@@ -169,6 +174,7 @@ fn step_node<'a>(root: &'a mut ActionNode, names: &[String]) -> &'a mut ActionNo
                 standing: "running".to_owned(),
                 detail: None,
                 key: None,
+                elapsed_ms: None,
                 children: Vec::new(),
             });
             node.children.len() - 1
@@ -192,6 +198,7 @@ fn add_call(root: &mut ActionNode, call: &CallState, tasks: &[DelegatedTask]) {
         standing: ruled.policies.join(", "),
         detail: Some(ruled.reason.clone()),
         key: None,
+        elapsed_ms: None,
         children: Vec::new(),
     });
     let delegated = tasks.iter().filter(|task| task.key == key);
@@ -204,6 +211,7 @@ fn add_call(root: &mut ActionNode, call: &CallState, tasks: &[DelegatedTask]) {
             None => format!("by {}", task.executor),
         }),
         key: None,
+        elapsed_ms: None,
         children: Vec::new(),
     });
     let answer = match &call.standing {
@@ -222,6 +230,7 @@ fn add_call(root: &mut ActionNode, call: &CallState, tasks: &[DelegatedTask]) {
             .to_owned(),
             detail: shown(&answered.answer),
             key: None,
+            elapsed_ms: Some(answered.spent.elapsed_ms),
             children: Vec::new(),
         }),
         _ => None,
@@ -232,6 +241,7 @@ fn add_call(root: &mut ActionNode, call: &CallState, tasks: &[DelegatedTask]) {
         standing: call.standing.as_str().to_owned(),
         detail: Some(text(&call.intended.arguments)),
         key: Some(call.intended.key),
+        elapsed_ms: None,
         children: ruling.into_iter().chain(delegated).chain(answer).collect(),
     };
     step_node(root, &call.intended.steps).children.push(node);

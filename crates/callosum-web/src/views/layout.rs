@@ -3,7 +3,10 @@
 use askama::Template;
 
 use super::{VIEWS, View};
-use crate::{assets, command::CommandFailure, project::Project, site::Notice, visit::Visit};
+use crate::{
+    assets, command::CommandFailure, project::Project, rendered::Rendered, site::Notice,
+    visit::Visit,
+};
 
 /// The frame of a view.
 #[derive(Template)]
@@ -20,18 +23,6 @@ pub(crate) struct Layout {
     faults: Vec<CommandFailure>,
     main: Rendered,
 }
-
-/// HTML that a template has made.
-struct Rendered(String);
-
-impl std::fmt::Display for Rendered {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-// It is the output of a template, which escaped what is from elsewhere.
-impl askama::filters::HtmlSafe for Rendered {}
 
 impl Layout {
     /// Returns the page of a view, whose part below the menu is `main`.

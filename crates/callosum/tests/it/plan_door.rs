@@ -1,6 +1,9 @@
 //! Ways round the door that each effect of a plan passes, and what a person sees of a call there.
 
-use callosum_testkit::{TestEnv, fakes};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use callosum_testkit::{Schema, TestEnv, fakes};
 use serde_json::{Value, json};
 
 use crate::projects::{carried_out, only_run, register, register_with, two_languages};
@@ -197,6 +200,35 @@ fn who_approves_a_call_sees_all_of_its_arguments() {
         assert!(arguments.contains(&prompt), "{arguments}");
         env.run(["plan", "cancel", &run]).success();
     }
+}
+
+/// CCOS-GOV-1: an approved run goes on without the process that approved it, and its calls show what they took.
+#[test]
+fn an_approved_run_goes_on_in_the_background() {
+    let env = two_languages();
+    asks_for_all(&env);
+    let plan = "(:task (call :task.add {:prompt \"a\"}))";
+    env.run(["plan", "run", "-e", plan]).ended_with(5);
+    let run = only_run(&env);
+    let approved = env.run(["plan", "approve", &run, "--detach", "--json"]);
+    let approved = approved.success().json();
+    assert_eq!(approved["outcome"], "detached");
+    assert_eq!(Schema::published("output-plan-run").fault(&approved), None);
+    let began = Instant::now();
+    let shown = loop {
+        let shown = env.run(["plan", "show", &run, "--json"]).success().json();
+        if shown["standing"] == "completed" {
+            break shown;
+        }
+        assert!(began.elapsed() < Duration::from_secs(60), "{shown}");
+        thread::sleep(Duration::from_millis(50));
+    };
+    assert_eq!(Schema::published("output-plan-show").fault(&shown), None);
+    let call = &shown["tree"]["children"][0];
+    let actions = call["children"].as_array().unwrap();
+    let answer = actions.iter().find(|action| action["kind"] == "answer");
+    assert!(answer.unwrap()["elapsed_ms"].is_u64(), "{shown}");
+    assert!(call["elapsed_ms"].is_null(), "{shown}");
 }
 
 /// CCOS-GOV-1: what a run has read of notes and prompts bounds where it may send, by whatever way it read them.

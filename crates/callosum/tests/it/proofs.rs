@@ -3,7 +3,7 @@
 use std::{os::unix::fs::PermissionsExt as _, path::PathBuf};
 
 use callosum_host::Disk;
-use callosum_testkit::{Output, TestEnv};
+use callosum_testkit::{Output, Schema, TestEnv};
 
 use crate::projects::two_languages;
 
@@ -274,6 +274,24 @@ fn a_proof_holds_for_us_and_for_a_stranger() {
     env.run(["ledger", "prove", "cal_2026_01_02_0009"])
         .ended_with(1);
     env.run(["ledger", "prove", "not-an-id"]).ended_with(2);
+}
+
+/// CAL-GOV-5: a program reads the proof together with what checking it finds.
+#[test]
+fn the_json_of_a_proof_has_the_proof_and_its_check() {
+    let env = with_entries(1);
+    let task = "cal_2026_01_02_0001";
+    let proved = env.run(["ledger", "prove", task, "--json"]);
+    let proved = proved.success().json();
+    assert_eq!(
+        Schema::published("output-ledger-prove").fault(&proved),
+        None
+    );
+    assert_eq!(proved["task_id"], task);
+    assert_eq!(proved["key"], show_key(&env).as_str());
+    env.write("p.tlog-proof", proved["proof"].as_str().unwrap());
+    let checked = env.run(["ledger", "check-proof", "p.tlog-proof", "--json"]);
+    assert_eq!(checked.success().json()["checksum"], proved["checksum"]);
 }
 
 /// CAL-GOV-5: a proof that was changed, or is another's, holds for nobody.

@@ -1,6 +1,6 @@
 //! `snapshot`: the tree is kept, shown, brought back and let go.
 
-use callosum_testkit::{Run, TestEnv};
+use callosum_testkit::{Run, Schema, TestEnv};
 use serde_json::Value;
 
 fn repository() -> TestEnv {
@@ -41,6 +41,14 @@ fn work_that_was_thrown_away_comes_back() {
     assert_eq!(shown.stdout, "rewrite  src/lib.rs\n");
     let patch = snapshot(&env, &["diff", id, "--patch"]).run().success();
     assert!(patch.stdout.contains("+pub fn two()"), "{}", patch.stdout);
+    let json = snapshot(&env, &["diff", id, "--patch", "--json"]).run();
+    let json = json.success().json();
+    assert_eq!(json["patch"], patch.stdout.as_str());
+    assert_eq!(json["changes"][0]["path"], "src/lib.rs");
+    assert_eq!(
+        Schema::published("output-snapshot-restore").fault(&json),
+        None
+    );
     assert_eq!(env.git(&["status", "--porcelain"]), status);
     // Nobody can be asked.
     let unasked = snapshot(&env, &["restore", id]).run().ended_with(2);

@@ -4,7 +4,7 @@
 
 use std::{fs, os::unix::fs::PermissionsExt as _};
 
-use callosum_testkit::{Output, TestEnv};
+use callosum_testkit::{Output, Schema, TestEnv};
 use serde_json::{Value, json};
 
 use crate::agent_calls::{Agent, sh, write};
@@ -346,6 +346,14 @@ fn nothing_is_undone_unasked() {
     assert!(said.stderr.contains("callosum undo "), "{said:?}");
     let dry = undo(&env, ["--dry-run"]).success();
     assert_eq!(dry.stdout, said.stdout);
+    let json = undo(&env, ["--dry-run", "--json"]).success().json();
+    let patch = json["patch"].as_str().unwrap();
+    assert!(said.stdout.ends_with(patch), "{patch}");
+    assert!(
+        patch.contains("-fn a() { changed() }\n+fn a() {}\n"),
+        "{patch}"
+    );
+    assert_eq!(Schema::published("output-undo").fault(&json), None);
     assert_eq!(env.read("src/a.rs"), "fn a() { changed() }\n");
     asked.arguments(["undo", "--yes"]).run().success();
     assert_eq!(env.read("src/a.rs"), "fn a() {}\n");

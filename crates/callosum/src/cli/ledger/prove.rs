@@ -4,7 +4,7 @@
 
 use std::path::PathBuf;
 
-use callosum_app::ledger::prove::unproved;
+use callosum_app::ledger::prove::{ProveOutput, unproved};
 use callosum_app::{CommandError, Exit, auto_checkpoint, disk_errors, open_ledger, task_prefix};
 use callosum_ledger::checkpoint::Begin;
 use callosum_ledger::proof::{ProveError, prove};
@@ -52,7 +52,13 @@ pub(super) fn run(context: &Context, args: &ProveArgs) -> Result<(), CommandErro
             }
             context.report.say(&format!("wrote {}", path.display()));
         }
-        None => context.ui.data(&text)?,
+        None if !context.ui.json => context.ui.data(&text)?,
+        None => {}
+    }
+    if context.ui.json {
+        let checked = proof.check(Some(&proof.key));
+        let checked = checked.map_err(CommandError::internal)?;
+        return context.ui.json_data(&ProveOutput::of(&proof, &checked));
     }
     context.report.say(&format!("signed by {}", proof.key));
     Ok(())

@@ -18,7 +18,8 @@ use crate::cli::context::Context;
 #[command(after_long_help = "\
 Examples:
   $ callosum plan approve 0f3a
-  $ callosum plan approve 0f3a 9c1d --refuse")]
+  $ callosum plan approve 0f3a 9c1d --refuse
+  $ callosum plan approve 0f3a --detach")]
 pub(crate) struct ApproveArgs {
     /// Id of the run, or its beginning
     #[arg(value_name = "ID")]
@@ -29,6 +30,9 @@ pub(crate) struct ApproveArgs {
     /// Refuse the calls instead
     #[arg(long)]
     refuse: bool,
+    /// Resume the run in the background, and return at once
+    #[arg(long)]
+    detach: bool,
 }
 
 pub(super) fn run(context: &Context, args: &ApproveArgs) -> Result<(), CommandError> {
@@ -63,5 +67,8 @@ pub(super) fn run(context: &Context, args: &ApproveArgs) -> Result<(), CommandEr
     });
     let records = records.collect();
     callosum_app::plan::drive::tell(context, &mut taken, records)?;
+    if args.detach {
+        return drive::detach(context, taken);
+    }
     carry_on(context, taken)
 }

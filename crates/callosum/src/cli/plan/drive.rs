@@ -121,6 +121,22 @@ pub(super) fn carry_on(context: &Context, taken: ClaimedRun) -> Result<(), Comma
     render::tell(context, &run, &source, &ended)
 }
 
+/// Lets a process in the background carry a run on.
+pub(super) fn detach(context: &Context, taken: ClaimedRun) -> Result<(), CommandError> {
+    let run = taken.state.run().clone();
+    // That process takes the lock.
+    drop(taken);
+    let output = callosum_app::plan::detached::resume(context, &run)?;
+    if context.ui.json {
+        return context.ui.json_data(&output);
+    }
+    context
+        .report
+        .say(&format!("the run {run} goes on in the background"));
+    context.report.hint(&format!("callosum plan show {run}"));
+    Ok(())
+}
+
 /// Starts a run of a plan, under an id that no other run has.
 pub(crate) fn begun(
     context: &Context,

@@ -32,6 +32,9 @@ pub(crate) struct ResumeArgs {
     /// The call KEY was not made: make it
     #[arg(long = "retry-call", value_name = "KEY")]
     not_done: Vec<String>,
+    /// Resume the run in the background, and return at once
+    #[arg(long)]
+    detach: bool,
 }
 
 pub(super) fn run(context: &Context, args: &ResumeArgs) -> Result<(), CommandError> {
@@ -77,6 +80,9 @@ pub(super) fn run(context: &Context, args: &ResumeArgs) -> Result<(), CommandErr
     }
     if !records.is_empty() {
         callosum_app::plan::drive::tell(context, &mut taken, records)?;
+    }
+    if args.detach {
+        return drive::detach(context, taken);
     }
     carry_on(context, taken)
 }

@@ -20,8 +20,8 @@ use callosum_app::init::InitOutput;
 use callosum_app::intent::{IntentListOutput, IntentOutput, IntentTreeOutput};
 use callosum_app::json_error::FailureOutput;
 use callosum_app::ledger::{
-    BackupOutput, CheckProofOutput, DiffOutput, QueryOutput, RecoverOutput, RotateOutput,
-    StatsOutput,
+    BackupOutput, CheckProofOutput, DiffOutput, ProveOutput, QueryOutput, RecoverOutput,
+    RotateOutput, StatsOutput,
 };
 use callosum_app::mesh::{
     BridgeOutput, ClassifyOutput, ConflictOutput, ConflictsOutput, DigestOutput, DiscoveriesOutput,
@@ -56,6 +56,7 @@ use super::generate::SchemasOutput;
 use super::guard::LogOutput;
 use super::ledger::AtOutput;
 use super::serve::ServingOutput;
+use super::serve::open::OpenOutput;
 
 #[cfg(feature = "plans")]
 use self::plans::SCHEMAS as PLANS;
@@ -116,6 +117,7 @@ const SCHEMAS: &[Entry] = &[
         schema_for!(CheckProofOutput)
     }),
     ("output-ledger-diff", || schema_for!(DiffOutput)),
+    ("output-ledger-prove", || schema_for!(ProveOutput)),
     ("output-ledger-query", || schema_for!(QueryOutput)),
     ("output-ledger-recover", || schema_for!(RecoverOutput)),
     ("output-ledger-rotate", || schema_for!(RotateOutput)),
@@ -147,6 +149,7 @@ const SCHEMAS: &[Entry] = &[
     ("output-recall-show", || schema_for!(RecallShowOutput)),
     ("output-recall-similar", || schema_for!(RecallSimilarOutput)),
     ("output-replay", || schema_for!(ReplayOutput)),
+    ("output-open", || schema_for!(OpenOutput)),
     ("output-serve", || schema_for!(ServingOutput)),
     ("output-serve-status", || schema_for!(ServeStatusOutput)),
     ("output-session-budget", || schema_for!(BudgetOutput)),

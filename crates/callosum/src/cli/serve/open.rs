@@ -6,14 +6,14 @@ use std::path::PathBuf;
 use callosum_app::mesh::agent_of;
 use callosum_app::{CommandError, Exit};
 use callosum_config::{Environment, Homes};
-use callosum_daemon::{Serving, running};
+use callosum_daemon::{ListenTarget, Serving, running};
 use callosum_host::Disk;
 use callosum_host::process::{self, Launch, Limits};
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Ground, HowArgs, detached, page};
+use super::{Ground, HowArgs, addresses, detached, page};
 use crate::ui::Ui;
 
 /// Open the page of this project in a browser
@@ -102,6 +102,10 @@ fn served(ground: &Ground) -> Result<(Serving, bool), CommandError> {
     let serving = answer.and_then(|answer| serde_json::from_value(answer["serving"].clone()).ok());
     match serving {
         Some(serving) => Ok((serving, false)),
+        None if addresses(&ground.environment, &HowArgs::default())?.page == ListenTarget::Off => {
+            let what = "CALLOSUM_PAGE turns the page off";
+            Err(CommandError::new(Exit::Environment, what).hint("env -u CALLOSUM_PAGE callosum open"))
+        }
         None => Ok((detached::start(ground, &HowArgs::default())?, true)),
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,8 +11,9 @@ use callosum_app::mesh::author_args::MARKS;
 use callosum_app::{CommandError, Exit, config_errors, disk_errors};
 use callosum_config::{Environment, Homes, PageSetting, Project, ProjectOverrides, Repositories};
 use callosum_daemon::{ListenTarget, Page};
-use callosum_host::Disk;
+use callosum_host::process::table;
 use callosum_host::process::{Cancel, Ending, Launch, Limits, run};
+use callosum_host::{Disk, peer};
 use callosum_web::{
     Command, CommandFailure, FormToken, Machine, Program, Proxy, Site, SiteSetting, Subject,
 };
@@ -27,6 +29,9 @@ const MOST_BYTES: usize = 64 * 1024 * 1024;
 
 /// Most bytes of an error message.
 const MOST_ERROR_BYTES: usize = 16 * 1024;
+
+/// Most processes above a sender that are looked at.
+const MOST_ANCESTORS: usize = 32;
 
 /// Most projects that the page offers.
 const MOST_PROJECTS: usize = 200;
@@ -162,7 +167,9 @@ impl Program for ThisProgram {
         let is_empty = ran.output.iter().all(u8::is_ascii_whitespace);
         match (exit, serde_json::from_slice::<Value>(&ran.output)) {
             (0, _) if is_empty => Ok(Value::Null),
-            (0 | 1 | 5, Ok(value))
+            // `recall show` and `plan show` have a field `error` of their own.
+            (0, Ok(value)) => Ok(value),
+            (1 | 5, Ok(value))
                 if value
                     .get("error")
                     .is_none_or(|error| error.get("message").is_none()) =>
@@ -252,5 +259,21 @@ impl Machine for ThisMachine {
             ]);
         }
         watched
+    }
+
+    fn agent_at(&self, (own, other): (SocketAddr, SocketAddr)) -> Option<String> {
+        let mut pid = peer::process(own, other)?;
+        // Each client marks the environment of what it starts. A program may drop the mark, but the shell above it keeps it.
+        for _ in 0..MOST_ANCESTORS {
+            let variables = table::variables(pid);
+            let found = MARKS
+                .iter()
+                .find(|(mark, ..)| variables.iter().any(|name| name == mark));
+            if let Some((_, agent, _)) = found {
+                return Some((*agent).to_owned());
+            }
+            pid = table::entry(pid)?.parent;
+        }
+        None
     }
 }

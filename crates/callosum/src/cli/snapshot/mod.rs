@@ -107,7 +107,7 @@ pub(crate) struct DiffArgs {
     /// Snapshot, by the beginning of its id
     id: String,
     /// Also print the lines that would change
-    #[arg(long, conflicts_with = "json")]
+    #[arg(long)]
     patch: bool,
 }
 

@@ -16,17 +16,24 @@ use crate::cli::context::Context;
 
 pub(super) fn diff(context: &Context, store: &Store, args: &DiffArgs) -> Result<(), CommandError> {
     let snapshot = store.named(&args.id).map_err(|error| explained(&error))?;
-    if args.patch {
+    let patch = if args.patch {
         let patch = store.patch(&snapshot).map_err(|error| explained(&error))?;
-        return context.ui.foreign(&String::from_utf8_lossy(&patch));
+        Some(String::from_utf8_lossy(&patch).into_owned())
+    } else {
+        None
+    };
+    if let Some(patch) = patch.as_deref().filter(|_| !context.ui.json) {
+        return context.ui.foreign(patch);
     }
     let changes = store
         .changes(&snapshot)
         .map_err(|error| explained(&error))?;
     if context.ui.json {
-        return context
-            .ui
-            .json_data(&RestoreOutput::of(&snapshot, None, &changes));
+        let output = RestoreOutput {
+            patch,
+            ..RestoreOutput::of(&snapshot, None, &changes)
+        };
+        return context.ui.json_data(&output);
     }
     context.ui.foreign(&as_text(&changes))?;
     tell_not_covered(context, &snapshot.not_covered);

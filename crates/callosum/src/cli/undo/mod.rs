@@ -123,18 +123,23 @@ fn undo(
             .collect(),
         not_recorded: selection.more(),
         undo: None,
+        patch: None,
     };
-    if !context.ui.json {
-        tell(context, selection, &output)?;
-        for plan in &done {
+    if !context.ui.json || args.dry_run {
+        let patch = done.iter().map(|plan| {
             let now = read.get(&plan.path).map(Vec::as_slice);
-            let text = callosum_app::undo::diff::unified(
+            callosum_app::undo::diff::unified(
                 &plan.path,
                 (&plan.now, now),
                 (&plan.before, before(plan)),
-            );
-            context.ui.foreign(&text)?;
+            )
+        });
+        let patch: String = patch.collect();
+        if !context.ui.json {
+            tell(context, selection, &output)?;
+            context.ui.foreign(&patch)?;
         }
+        output.patch = args.dry_run.then_some(patch);
     }
     let is_whole = plans.iter().all(|plan| match plan.step {
         Step::Same => true,

@@ -20,6 +20,8 @@ mod life;
 mod metrics;
 /// Models that another Callosum asks.
 mod models;
+/// The page for people, and who may see it.
+mod page;
 /// What is passed on to places outside.
 pub(crate) mod sinks;
 /// Whom it does not answer.

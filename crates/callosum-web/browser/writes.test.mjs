@@ -146,7 +146,9 @@ describe("writes", () => {
   let machine;
   before(() => { machine = demo(); });
 
-  for (const { view, name, prepare, act, shows } of WRITES) {
+  // `PAGE_VIEWS=plans,guard` chooses views.
+  const chosen = process.env.PAGE_VIEWS?.split(",");
+  for (const { view, name, prepare, act, shows } of WRITES.filter(({ view }) => !chosen || chosen.includes(view))) {
     for (const scripts of [true, false]) {
       test(`${view}: ${name}${scripts ? "" : ", without scripts"}`, async () => {
         const mark = `${scripts ? "with" : "plain"}${Math.random().toString(36).slice(2, 7)}`;

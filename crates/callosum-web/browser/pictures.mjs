@@ -11,7 +11,7 @@ import { recorded } from "./recording.mjs";
 
 // Views, the height of each picture, and whether it is dark.
 const PAGES = [
-  { view: "now", height: 860 },
+  { view: "now", height: 780 },
   { view: "tasks", height: 760 },
   { view: "memory", height: 860 },
   { view: "guard", height: 760, dark: true },

@@ -1,7 +1,7 @@
 // Runs all tests of the page in one process, so that they share a browser and the demo project; node prints the summary.
 //
 // `node run.mjs` runs all, `node run.mjs strangers layout` only those files. `CALLOSUM` names the program, `CHROMIUM` the
-// browser, `PAGE_LOAD_SECONDS` how long the load test lasts.
+// browser, `PAGE_LOAD_SECONDS` how long the load test lasts, `PAGE_VIEWS` the views of `writes`.
 
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";

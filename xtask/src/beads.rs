@@ -17,7 +17,7 @@ use std::{
 
 use crate::{
     command_of_the_developer,
-    release::{Release, for_each},
+    release_build::{Release, for_each},
     say,
     scheduling::timed,
     turns::{Started, in_turns},

@@ -26,7 +26,7 @@ use serde_json::{Value, json};
 
 use crate::{
     command_of_the_developer,
-    release::{Release, concluded, with_release},
+    release_build::{Release, concluded, with_release},
     say,
 };
 

@@ -9,11 +9,13 @@
 mod beads;
 mod bridge;
 mod compare_reviews;
+mod dist;
 mod finding;
 mod hooks;
 mod mesh_load;
 mod pictures;
 mod release;
+mod release_build;
 mod repository;
 mod scheduling;
 mod sessions;
@@ -55,6 +57,10 @@ const HANDED_IN: u64 = 4000;
 enum Chore {
     /// Runs the tests with coverage and prints a table for each crate of [`COVERED`].
     Coverage,
+    /// Makes the packages of a release.
+    Dist(dist::Options),
+    /// Sets the version of the next release.
+    Release(release::Options),
     /// Starts programs that say what is ready, ours and another, and prints how long that takes.
     Beads { runs: usize },
     /// Lets six editors at the bridge file, and prints how much of what they add survives.
@@ -124,6 +130,7 @@ impl Chore {
                 compare_reviews::Options::read(options).map(Chore::CompareReviews)
             }
             ["coverage"] => Some(Chore::Coverage),
+            ["dist", options @ ..] => dist::Options::read(options).map(Chore::Dist),
             ["finding"] => Some(Chore::Finding),
             ["finding-speed"] => Some(Chore::FindingSpeed { runs: SEARCHES }),
             ["finding-speed", "--runs", number] => {
@@ -165,6 +172,7 @@ impl Chore {
                 address: (*address).to_owned(),
                 file: (*file).to_owned(),
             }),
+            ["release", options @ ..] => release::Options::read(options).map(Chore::Release),
             ["scheduling"] => Some(Chore::Scheduling { jobs: JOBS }),
             ["scheduling", "--jobs", number] => {
                 let jobs = number.parse().ok().filter(|&jobs| jobs > 0)?;
@@ -194,6 +202,7 @@ fn main() -> ExitCode {
         }) => bridge::bridge(runs, board, program.as_deref()),
         Some(Chore::CompareReviews(options)) => compare_reviews::compare_reviews(&options),
         Some(Chore::Coverage) => coverage(),
+        Some(Chore::Dist(options)) => dist::dist(&options),
         Some(Chore::Finding) => finding::finding(),
         Some(Chore::FindingSpeed { runs }) => finding::speed(runs),
         Some(Chore::Hooks { runs }) => hooks::hooks(runs),
@@ -204,14 +213,15 @@ fn main() -> ExitCode {
         Some(Chore::Floor { address, file }) => mesh_load::floor(&address, &file),
         Some(Chore::Newcomer) => newcomer(),
         Some(Chore::Pictures) => pictures::pictures(),
+        Some(Chore::Release(options)) => release::release(&options),
         Some(Chore::Scheduling { jobs }) => scheduling::scheduling(jobs),
         Some(Chore::Sessions { runs }) => sessions::sessions(runs),
         Some(Chore::TokenEfficiency) => token_efficiency::token_efficiency(),
         Some(Chore::Truth(options)) => truth::truth(&options),
         None => {
             say(
-                "usage: cargo xtask beads [--runs N] | bridge [--runs N] [--board N] [--program PATH] | compare-reviews --repository DIR... [--model ID]... [--tokens N] [--bugs N] [--seed N] [--json] [--callosum PATH] [--home DIR] [--registry FILE] | coverage | finding | finding-speed [--runs N] | hooks [--runs N] | kill-loop [--kills N] [--seed S] | \
-                 mesh-load [--events N] [--program PATH] | newcomer | pictures | scheduling [--jobs N] | sessions [--runs N] | token-efficiency | truth [--package NAME] [--json] [-v]",
+                "usage: cargo xtask beads [--runs N] | bridge [--runs N] [--board N] [--program PATH] | compare-reviews --repository DIR... [--model ID]... [--tokens N] [--bugs N] [--seed N] [--json] [--callosum PATH] [--home DIR] [--registry FILE] | coverage | dist [--version-check] [--out DIR] [--program FILE] | finding | finding-speed [--runs N] | hooks [--runs N] | kill-loop [--kills N] [--seed S] | \
+                 mesh-load [--events N] [--program PATH] | newcomer | pictures | release VERSION [--commit] | scheduling [--jobs N] | sessions [--runs N] | token-efficiency | truth [--package NAME] [--json] [-v]",
             );
             ExitCode::from(2)
         }

@@ -7,7 +7,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 use crate::{
     cargo, command_of_the_developer, goes_well,
-    release::{concluded, target},
+    release_build::{concluded, target},
 };
 
 /// Builds the program and makes the pictures from it.

@@ -16,7 +16,7 @@ use std::{
 
 use crate::{
     cargo, goes_well,
-    release::{concluded, target},
+    release_build::{concluded, target},
     say,
 };
 

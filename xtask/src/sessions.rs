@@ -15,7 +15,7 @@ use std::{
 
 use crate::{
     command_of_the_developer,
-    release::{Release, for_each},
+    release_build::{Release, for_each},
     turns::{Started, in_turns},
 };
 

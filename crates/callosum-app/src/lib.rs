@@ -57,6 +57,7 @@ pub mod plan;
 pub mod recall;
 pub mod replay;
 pub mod report;
+pub mod self_check;
 pub mod serve;
 pub mod session;
 pub mod session_hooks;

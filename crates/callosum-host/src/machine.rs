@@ -33,6 +33,37 @@ fn resident_in(status: &str) -> Option<u64> {
     units.checked_mul(1024)
 }
 
+/// Returns the version of the glibc that this process uses, such as `2.36`; `None` if it uses another C library.
+///
+/// Reads the library's file, 2 MB: its banner has the version, and the function that returns it needs unsafe code.
+pub fn glibc_version() -> Option<String> {
+    let read = |path: &str| crate::Disk::real().read(Path::new(path)).ok();
+    let maps = read("/proc/self/maps")?;
+    let maps = String::from_utf8_lossy(&maps);
+    let library = maps.lines().find_map(|line| {
+        let path = line.get(line.find('/')?..)?;
+        let name = path.rsplit('/').next()?;
+        let is_glibc = name == "libc.so.6" || name.starts_with("libc-2.");
+        is_glibc.then_some(path)
+    })?;
+    version_in_banner(&read(library)?)
+}
+
+/// Reads `GNU C Library (Debian GLIBC 2.36-9) stable release version 2.36.`.
+fn version_in_banner(library: &[u8]) -> Option<String> {
+    let banner = b"GNU C Library ";
+    let at = library
+        .windows(banner.len())
+        .position(|window| window == banner)?;
+    let line = library[at..].split(|&byte| byte == b'\n').next()?;
+    let line = String::from_utf8_lossy(line);
+    let (_, version) = line.rsplit_once(" version ")?;
+    let version = version.split_whitespace().next()?.trim_end_matches('.');
+    version
+        .starts_with(|first: char| first.is_ascii_digit())
+        .then(|| version.to_owned())
+}
+
 /// The process that listens at a TCP port, and its name, as far as this user may know (on Linux).
 ///
 /// Reads the tables of sockets, and then the files of every process: some milliseconds.
@@ -149,6 +180,35 @@ mod tests {
         let status = "Name:\tx\nVmHWM:\t  99 kB\nVmRSS:\t    2048 kB\n";
         assert_eq!(resident_in(status), Some(2 << 20));
         assert_eq!(resident_in("Name:\tx\n"), None);
+    }
+
+    #[test]
+    fn the_version_of_glibc_is_read_from_its_banner() {
+        let banner = b"\0GNU C Library (Debian GLIBC 2.36-9+deb12u14) stable release version 2.36.\nCopyright";
+        assert_eq!(version_in_banner(banner).as_deref(), Some("2.36"));
+        let banner = b"GNU C Library (Ubuntu GLIBC 2.31-0ubuntu9) release release version 2.31.\n";
+        assert_eq!(version_in_banner(banner).as_deref(), Some("2.31"));
+        assert_eq!(
+            version_in_banner(b"musl libc (x86_64)\nVersion 1.2.5\n"),
+            None
+        );
+    }
+
+    /// The machine's own tool prints the same version.
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    #[test]
+    fn the_glibc_of_this_process_is_the_one_that_getconf_names() {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "a test compares with another program"
+        )]
+        let getconf = std::process::Command::new("getconf")
+            .arg("GNU_LIBC_VERSION")
+            .output()
+            .unwrap();
+        let printed = String::from_utf8(getconf.stdout).unwrap();
+        let expected = printed.trim().strip_prefix("glibc ").unwrap();
+        assert_eq!(glibc_version().as_deref(), Some(expected));
     }
 
     #[test]

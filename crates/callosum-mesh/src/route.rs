@@ -1,6 +1,7 @@
 //! [`Matrix`]: agents for each category of tasks, with fallbacks and time limits (Seed CALC §7).
 
 use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
 
 use crate::{
     agent::AgentName,
@@ -203,10 +204,13 @@ impl Matrix {
         self.roles.iter().find(|role| role.agent == *agent)
     }
 
-    /// The tasks that wait for their category's primary agent, and for nothing else.
+    /// The tasks that wait for their category's primary agent, and for nothing else. One that went to another agent before
+    /// does not fall back again.
     fn waiting<'a>(&'a self, board: &'a Board) -> impl Iterator<Item = (&'a Task, &'a Route)> {
         let tasks = board.tasks.iter();
         let pending = tasks.filter(|task| task.status == Status::Pending);
+        let is_first = |task: &&Task| !task.other.get(REASSIGNED).is_some_and(Value::is_string);
+        let pending = pending.filter(is_first);
         let routed = pending.filter_map(|task| {
             let route = self.route(task.other.get(CATEGORY)?.as_str()?)?;
             (task.assigned_to.as_ref() == Some(&route.primary)).then_some((task, route))

@@ -3,6 +3,8 @@
 use sha2::{Digest as _, Sha256};
 use std::sync::LazyLock;
 
+use crate::form_token::hexadecimal;
+
 /// A file that pages load.
 #[derive(Debug)]
 pub(crate) struct Asset {
@@ -44,10 +46,7 @@ pub(crate) fn version() -> &'static str {
             digest.update(asset.content);
         }
         let digest = digest.finalize();
-        digest[..8]
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect()
+        hexadecimal(&digest[..8])
     });
     &VERSION
 }

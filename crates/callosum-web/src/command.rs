@@ -96,26 +96,24 @@ impl CommandFailure {
             message: String,
             hint: Option<String>,
         }
-        match serde_json::from_slice::<Printed>(output) {
-            Ok(Printed { error }) => Self {
+        if let Ok(Printed { error }) = serde_json::from_slice(output) {
+            return Self {
                 message: error.message,
                 hint: error.hint,
                 exit,
-            },
-            Err(_) => {
-                let words = String::from_utf8_lossy(error);
-                let words = words.trim().trim_start_matches("error: ");
-                let message = match (words, exit) {
-                    ("", Some(code)) => format!("the command exited with {code}"),
-                    ("", None) => "the command was ended".to_owned(),
-                    (words, _) => words.to_owned(),
-                };
-                Self {
-                    message,
-                    hint: None,
-                    exit,
-                }
-            }
+            };
+        }
+        let words = String::from_utf8_lossy(error);
+        let words = words.trim().trim_start_matches("error: ");
+        let message = match (words, exit) {
+            ("", Some(code)) => format!("the command exited with {code}"),
+            ("", None) => "the command was ended".to_owned(),
+            (words, _) => words.to_owned(),
+        };
+        Self {
+            message,
+            hint: None,
+            exit,
         }
     }
 }

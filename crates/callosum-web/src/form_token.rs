@@ -1,6 +1,6 @@
 //! [`FormToken`]: the secret that every form of the page carries, so that no other page can post one.
 
-use std::path::Path;
+use std::{fmt::Write as _, path::Path};
 
 use callosum_host::{Disk, DiskError, Ids};
 use sha2::{Digest as _, Sha256};
@@ -30,7 +30,7 @@ impl FormToken {
         // Random also in a test that fixes the ids of events.
         let ids = Ids::random();
         let secret = Sha256::digest(ids.uuid_v4() + &ids.uuid_v4());
-        let text: String = secret.iter().map(|byte| format!("{byte:02x}")).collect();
+        let text = hexadecimal(&secret);
         disk.replace_unsynced(file, text.as_bytes(), 0o600)?;
         Ok(Self(text))
     }
@@ -44,6 +44,14 @@ impl FormToken {
     pub(crate) fn is(&self, given: &str) -> bool {
         is_same(&self.0, given)
     }
+}
+
+/// Returns bytes as hexadecimal digits.
+pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 /// Whether two texts are equal, in a time that does not depend on where they differ.

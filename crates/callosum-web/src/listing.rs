@@ -93,6 +93,13 @@ impl<T> Listing<T> {
     }
 }
 
+/// Returns the id of an element: a prefix and a text, whose other characters than letters and digits become `-`.
+pub(crate) fn element_id(prefix: &str, text: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
+    let text: String = text.chars().take(80).map(plain).collect();
+    format!("{prefix}-{text}")
+}
+
 /// Escapes a text for a query.
 pub(crate) fn escaped(text: &str) -> String {
     let mut escaped = String::new();

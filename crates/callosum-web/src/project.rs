@@ -8,6 +8,8 @@ use std::{
 use callosum_host::Disk;
 use sha2::{Digest as _, Sha256};
 
+use crate::form_token::hexadecimal;
+
 /// Something that views show, and that changes as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Subject {
@@ -75,10 +77,7 @@ pub(crate) struct Project {
 impl Project {
     pub(crate) fn new(root: PathBuf) -> Self {
         let digest = Sha256::digest(root.as_os_str().as_encoded_bytes());
-        let id = digest[..6]
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
+        let id = hexadecimal(&digest[..6]);
         let name = root.file_name().unwrap_or(root.as_os_str());
         Self {
             id,

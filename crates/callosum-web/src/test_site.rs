@@ -1,6 +1,7 @@
 //! [`TestSite`]: a page over a program that prints fixed results, for tests of views.
 
 use std::{
+    net::SocketAddr,
     path::{Path, PathBuf},
     sync::{Arc, Mutex},
     time::Duration,
@@ -60,6 +61,10 @@ impl Machine for OneProject {
 
     fn watched(&self, _root: &Path) -> Vec<(Subject, PathBuf)> {
         Vec::new()
+    }
+
+    fn agent_at(&self, _ends: (SocketAddr, SocketAddr)) -> Option<String> {
+        None
     }
 }
 

@@ -1,6 +1,9 @@
 //! [`Visit`]: one look at one view of one project, and the commands that it runs.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    fmt::Write as _,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
@@ -135,9 +138,9 @@ fn make_harmless(value: &mut Value) {
             if let Some((end, _)) = text.char_indices().nth(LONGEST) {
                 let left = text.len() - end;
                 text.truncate(end);
-                text.push_str(&format!("… ({left} more bytes)"));
+                let _ = write!(text, "… ({left} more bytes)");
             }
-            *text = harmless(text).to_string();
+            *text = harmless(text);
         }
         Value::Array(values) => values.iter_mut().for_each(make_harmless),
         Value::Object(fields) => fields.values_mut().for_each(make_harmless),

@@ -24,7 +24,7 @@ use self::{
     report::{Report, Sum, best},
     vote::Outcome,
 };
-use crate::{release::concluded, say};
+use crate::{release_build::concluded, say};
 
 /// The bugs of a comparison unless the options say otherwise.
 const BUGS: usize = 12;

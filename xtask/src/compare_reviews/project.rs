@@ -9,7 +9,7 @@ use std::{
 use serde_json::{Value, json};
 
 use super::{Options, method::Reply, planting::Bug};
-use crate::{command_of_the_developer, release::target, say};
+use crate::{command_of_the_developer, release_build::target, say};
 
 /// The plan of one question.
 const PLAN: &str = "(defplan review (prompt model) (step :ask (:text (call :llm.infer {:prompt prompt :model model}))))";

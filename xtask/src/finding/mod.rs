@@ -16,7 +16,7 @@ use callosum_search::{By, Index, Model, Query, Search};
 use callosum_source::walk::{Scope, SourceTree};
 
 use crate::{
-    release::{concluded, target},
+    release_build::{concluded, target},
     repository::{ALL, fetch_model},
     say,
 };

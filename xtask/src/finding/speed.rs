@@ -14,7 +14,7 @@ use std::{
 
 use crate::{
     command_of_the_developer,
-    release::{Release, with_release},
+    release_build::{Release, with_release},
     repository::{LARGE, fetch_large, said},
     say,
     scheduling::timed,

@@ -18,7 +18,7 @@ use std::{
 use super::broker::{
     Broker, Durability, Fault, Publisher, Server, Subscriber, connect, event, free_address, number,
 };
-use crate::{command_of_the_developer, release::concluded};
+use crate::{command_of_the_developer, release_build::concluded};
 
 /// The word by which this program is started as the floor, followed by its address and the file that it keeps events in.
 pub(crate) const WORD: &str = "mesh-load-floor";

@@ -13,7 +13,7 @@ use tungstenite::{Message, WebSocket, client::client_with_config, protocol::WebS
 use super::broker::{
     Broker, Durability, Fault, Publisher, Server, Subscriber, connect, event, free_address, number,
 };
-use crate::{command_of_the_developer, release::Release};
+use crate::{command_of_the_developer, release_build::Release};
 
 /// So many events a second may one source hand in: no bound.
 const RATE: &str = "100000000";

@@ -28,7 +28,7 @@ use self::{
     redis::{Fsync, Redis},
 };
 use crate::{
-    release::{Release, concluded, target, with_release},
+    release_build::{Release, concluded, target, with_release},
     say,
 };
 

@@ -21,7 +21,7 @@ use self::{
     ways::{Ground, Way},
 };
 use crate::{
-    release::with_release,
+    release_build::with_release,
     repository::{ALL, Repository},
     say,
 };

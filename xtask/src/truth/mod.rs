@@ -45,7 +45,7 @@ use self::{
     oracle::{Kind, Relations},
     packages::{Package, Pins},
 };
-use crate::release::{concluded, target};
+use crate::release_build::{concluded, target};
 
 /// The least precision that passes, in percent.
 const PRECISION: f64 = 98.0;

@@ -23,6 +23,7 @@ const KEPT: &[(&str, &[&str])] = &[
     ("prometheus-client", &["callosum-metrics"]),
     ("pulldown-cmark", &["callosum-source", "callosum-web"]),
     ("tracing-subscriber", &["callosum-log"]),
+    ("ratatui", &["callosum-top"]),
     // Spoken to servers of tools by the processes that do, and to clients by our own server.
     ("rmcp", &["callosum-mcp", "callosum-executor"]),
     // The search index, which can be thrown away, and the recall database.

@@ -220,7 +220,11 @@ fn the_test_command_of_the_readme_is_a_line_of_the_ci_script() {
         "README.md shows one test command: {shown:?}"
     );
     let with_features = format!("{} --features \"$features\"", shown[0]);
-    assert!(tree.text(".ci/run").lines().any(|line| line == with_features));
+    assert!(
+        tree.text(".ci/run")
+            .lines()
+            .any(|line| line == with_features)
+    );
 }
 
 /// Returns the numbers in the text of a page, without its code blocks, comments and links.

@@ -4,6 +4,7 @@ pub mod at;
 pub mod backup;
 pub mod check_proof;
 pub mod checksum;
+pub mod cost;
 pub mod diff;
 pub mod entry;
 pub mod export;
@@ -17,6 +18,7 @@ pub mod stats;
 
 pub use self::backup::BackupOutput;
 pub use self::check_proof::CheckProofOutput;
+pub use self::cost::CostOutput;
 pub use self::diff::DiffOutput;
 pub use self::filter::Filter;
 pub use self::prove::ProveOutput;

@@ -2,8 +2,8 @@
 
 use callosum_intent::graph::Graph;
 use callosum_mesh::agent::{AgentName, US};
-use callosum_mesh::board::{Command, NewTask, Task};
-use callosum_mesh::route::CATEGORY;
+use callosum_mesh::board::{Command, NewTask, Status, Task};
+use callosum_mesh::route::{CATEGORY, REASSIGNED};
 use callosum_mesh::{Author, Mesh, output_file};
 use serde_json::{Map, Value};
 
@@ -11,7 +11,7 @@ use crate::context::Context;
 use crate::intent::journal;
 use crate::mesh::task_output::{MeshTaskOutput, MeshTasksOutput};
 use crate::mesh::{open, route};
-use crate::{CommandError, Exit};
+use crate::{CommandError, Exit, shell_word};
 
 /// Most agents that a warning names.
 const MOST_NAMED: usize = 20;
@@ -116,6 +116,46 @@ pub fn done(
         ));
     }
     Ok(task)
+}
+
+/// Assigns a pending task to an agent, or to any, and returns the task.
+///
+/// A task of a category stays with this agent: the time limit of the category ends.
+///
+/// # Errors
+/// If the task does not exist, is claimed or is over.
+pub fn assigned(
+    context: &Context,
+    voice: &Author,
+    task: &str,
+    to: Option<&AgentName>,
+) -> Result<MeshTaskOutput, CommandError> {
+    let mut mesh = open::synced(context)?;
+    let found = known(context, &mut mesh, task)?;
+    if found.status != Status::Pending.as_str() {
+        let status = found.status.replace('_', " ");
+        let what = format!("task `{task}` is {status}; only a pending task can be assigned");
+        let error = CommandError::new(Exit::No, what);
+        return Err(if found.claimed_by.is_some() {
+            let task = shell_word(task);
+            error.hint(format!("callosum mesh task release {task} --force"))
+        } else {
+            error
+        });
+    }
+    let to = to.map_or(Value::Null, |to| to.as_str().into());
+    let mut set = Map::from_iter([("assigned_to".to_owned(), to)]);
+    if found.category.is_some() {
+        let by = format!("assigned by {}", voice.agent);
+        set.insert(REASSIGNED.to_owned(), by.into());
+    }
+    let task = task.to_owned();
+    let order = Command::Change {
+        task: task.clone(),
+        set,
+    };
+    open::given_to(context, &mut mesh, order, voice)?;
+    known(context, &mut mesh, &task)
 }
 
 /// Adds a task, unless one exists that `stands_for` it, or it itself, with the same id and prompt:

@@ -22,7 +22,7 @@ pub struct MeshTasksOutput {
     pub tasks: Vec<MeshTaskOutput>,
 }
 
-/// A task, as `callosum mesh task show|add|claim|done|write --json` print it.
+/// A task, as `callosum mesh task show|add|assign|claim|done|write --json` print it.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct MeshTaskOutput {
     /// Its id.
@@ -37,7 +37,7 @@ pub struct MeshTaskOutput {
     pub prompt: String,
     /// Category of the task, given by its author.
     pub category: Option<String>,
-    /// The reason why it went to the fallback of its category; null if it did not.
+    /// The reason why it went to another agent than the first of its category; null if it did not.
     pub reassigned: Option<String>,
     /// File that the result is to be written to.
     pub output_file: Option<String>,

@@ -30,7 +30,10 @@ pub(super) fn panes(
         Some(watcher) => watcher,
         None => watcher.insert(Watcher::open(context)?),
     };
-    Ok(watcher.look_or_read(now)?.panes)
+    let registry = watcher.look_or_read(now)?;
+    // Notices by escape sequence are for a terminal that shows the panes as lines. They would pile up here.
+    drop(watcher.terminal_notices());
+    Ok(registry.panes)
 }
 
 /// Returns the agents in terminals, then sessions of the mesh whose process runs and that are in no terminal.

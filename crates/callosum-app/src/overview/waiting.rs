@@ -1,4 +1,4 @@
-//! What waits for a person in an overview: dialogs of agents, dead letters, conflicts, and commands that the guard asked about.
+//! Items of an overview that wait for a person: dialogs of agents, dead letters, conflicts, and commands that the guard asked about.
 
 use callosum_mesh::board::{Board, Receipt};
 use callosum_mesh::conflict::{ConflictSide, ConflictStore};

@@ -13,6 +13,8 @@ pub(crate) mod ledger;
 pub(crate) mod memory;
 pub(crate) mod now;
 pub(crate) mod plans;
+#[cfg(test)]
+pub(crate) mod shown;
 pub(crate) mod snapshots;
 pub(crate) mod tasks;
 

@@ -93,12 +93,14 @@ pub(super) fn run(command: &GenerateCommand, ui: Ui) -> Result<(), CommandError>
             return ui.json_data(&schema);
         }
         GenerateCommand::Man(args) => {
+            // Options of the program belong to each command only once the tree is built.
             let mut found = tree();
+            found.build();
             let mut words = vec!["callosum"];
             for word in &args.command {
                 let next = found
                     .find_subcommand(word)
-                    .filter(|command| !command.is_hide_set());
+                    .filter(|command| !command.is_hide_set() && command.get_name() != "help");
                 let Some(next) = next.cloned() else {
                     let name = words.join(" ");
                     let what = format!("`{name}` has no command `{word}`");
@@ -108,6 +110,10 @@ pub(super) fn run(command: &GenerateCommand, ui: Ui) -> Result<(), CommandError>
                 found = next;
             }
             let name = words.join("-");
+            // The tree has a command `help` at each level, which has no page.
+            if found.find_subcommand("help").is_some() {
+                found = found.mut_subcommand("help", |help| help.hide(true));
+            }
             // Its own line in the page is for a shell, where its file's name is no command.
             let found = found.bin_name(words.join(" "));
             // Only the program itself has a version, so clap_mangen would leave the source of all other pages empty.

@@ -85,6 +85,7 @@ pub(super) const GROUPS: &[Group] = &[
             ("uninstall", "Remove Callosum from clients and project"),
             ("status", "Show the state of this project"),
             ("doctor", "Find problems and show how to fix them"),
+            ("self", "Verify the installation of Callosum"),
             ("config", "Show, check and change settings"),
             ("trust", "Trust settings that come with a repository"),
             ("generate", "Print completions, man pages and schemas"),

@@ -53,6 +53,7 @@ mod recall;
 mod reference;
 mod replay;
 mod schema;
+mod self_check;
 mod serve;
 pub(crate) mod session;
 mod session_hooks;
@@ -207,6 +208,8 @@ Examples:
     Intent(intent::IntentCommand),
     #[command(subcommand)]
     Config(config::ConfigCommand),
+    #[command(subcommand, name = "self")]
+    Installation(self_check::SelfCommand),
     #[command(subcommand)]
     Generate(generate::GenerateCommand),
 }
@@ -412,6 +415,7 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
         Command::Status(args) => status::run(&context, &args),
         Command::Top(args) => top::run(&context, &args),
         Command::Doctor(args) => doctor::run(&context, &args),
+        Command::Installation(command) => self_check::run(&context, &command),
         Command::Metrics(args) => metrics::run(&context, &args),
         Command::Trust(args) => trust::run(&context, &args),
         Command::Guard(command) => guard::run(&context, &command),
@@ -484,6 +488,7 @@ impl Command {
             | Self::Status(_)
             | Self::Top(_)
             | Self::Doctor(_)
+            | Self::Installation(_)
             | Self::Metrics(_)
             | Self::Model(_)
             | Self::Guard(_)

@@ -87,6 +87,19 @@ impl Ui {
             .map_err(unprinted)
     }
 
+    /// Returns standard output to draw a full screen on; `None` unless it and standard input are a terminal.
+    #[cfg(feature = "tui")]
+    pub(crate) fn screen(self) -> Option<io::Stdout> {
+        let has_keys = io::stdin().is_terminal();
+        (has_keys && terminal::is_terminal()).then(stdout)
+    }
+
+    /// Whether standard output shows colors.
+    #[cfg(feature = "tui")]
+    pub(crate) fn is_colored(self) -> bool {
+        terminal::is_colored()
+    }
+
     /// Prints a text that may be long. On a terminal it goes through the pager if it is longer than the screen.
     pub(crate) fn page(self, text: &str) -> Result<(), CommandError> {
         if !self.json && Terminal::get().page(text) {

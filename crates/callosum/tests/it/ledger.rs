@@ -39,6 +39,29 @@ fn entries_are_found_by_what_is_known_of_them() {
     assert!(modes.contains("sequential, concurrent"), "{modes}");
 }
 
+/// CALC §2, LOA-FUT-1: tokens are summed up by day, executor and task; a filter leaves entries out.
+#[test]
+fn the_cost_of_entries_is_summed_up() {
+    let env = three_entries();
+    let cost = env.run(["ledger", "cost", "--json"]).success().json();
+    let total = &cost["total"];
+    assert_eq!(total["entries"], 3);
+    let day = &cost["days"][0];
+    assert_eq!(
+        (&day["name"], &day["tokens_used"]),
+        (&"2026-01-02".into(), &total["tokens_used"])
+    );
+    assert_eq!(cost["executors"][0]["name"], "scout");
+    assert_eq!(cost["tasks"].as_array().unwrap().len(), 3);
+    // The journal has the start of each.
+    assert_eq!(total["timed"], 3);
+    assert_eq!(cost["tasks"][0]["seconds"], 0.0);
+    let none = ["ledger", "cost", "--executor", "nobody", "--json"];
+    assert_eq!(env.run(none).success().json()["total"]["entries"], 0);
+    let shown = env.run(["ledger", "cost"]).success().stdout;
+    assert!(shown.contains("2026-01-02"), "{shown}");
+}
+
 /// CAL-SUM-1, REQ-TEST-005: one changed byte is found and named, and nothing is written over it.
 #[test]
 fn an_edited_entry_is_named() {

@@ -155,6 +155,8 @@ mod neighbours;
 mod newcomer;
 /// Projects of more than one user, and clocks that were wrong.
 mod owners;
+/// Packages of a release, and the program of one in an empty root.
+mod packages;
 /// Coding agents that speak the Agent Client Protocol, run as executors.
 mod peers;
 /// What a person has permitted, and what the guard has decided.
@@ -198,6 +200,8 @@ mod schemas;
 mod scripts;
 /// Files that agents do not read.
 mod secret_reads;
+/// Whether an installation is complete, and the one that everything uses.
+mod self_check;
 /// Tools of other servers, called by plans.
 mod server_tools;
 /// Our server of tools in the settings of coding agents.
@@ -222,6 +226,8 @@ mod terminal;
 mod threads;
 
 mod tools;
+/// The dashboard, and the overview behind it.
+mod top;
 /// What is kept of a call: without secrets, bounded, and whatever is in the way.
 mod trail;
 /// Twenty goals on a real repository.

@@ -161,7 +161,7 @@ fn an_executor_that_is_no_capability_is_not_asked() {
 }
 
 /// A constitution of the user's by which a person is asked for each call.
-fn asks_for_all(env: &TestEnv) {
+pub(crate) fn asks_for_all(env: &TestEnv) {
     let policies = "// callosum-constitution: format 1, version 1\n\
                     @id(\"ask\") @ask(\"it files a task\") permit (principal, action, resource);";
     let file = env.configuration().with_file_name("constitution.cedar");

@@ -39,7 +39,7 @@ fn every_json_output_fits_its_published_schema() {
         .success()
         .json();
     assert_eq!(Schema::published("output-recall-show").fault(&shown), None);
-    let outputs: [(&str, &[&str], i32); 91] = [
+    let outputs: [(&str, &[&str], i32); 94] = [
         ("output-mesh-conflicts", &["mesh", "conflicts", "list"], 0),
         ("output-mesh-panes", &["mesh", "panes"], 0),
         ("output-delegate", &["delegate", "map"], 0),
@@ -177,6 +177,7 @@ fn every_json_output_fits_its_published_schema() {
             0,
         ),
         ("output-session-status", &["session", "status"], 0),
+        ("output-session-decisions", &["session", "decisions"], 0),
         ("output-session-heal", &["session", "heal"], 0),
         ("output-session-handoff", &["session", "handoff"], 0),
         ("output-session-recover", &["session", "recover"], 0),
@@ -193,6 +194,7 @@ fn every_json_output_fits_its_published_schema() {
         ("output-executor", &["executor", "enable", "scout"], 0),
         ("output-ledger-query", &["ledger", "query"], 0),
         ("output-ledger-stats", &["ledger", "stats"], 0),
+        ("output-ledger-cost", &["ledger", "cost"], 0),
         (
             "output-ledger-diff",
             &[
@@ -238,6 +240,7 @@ fn every_json_output_fits_its_published_schema() {
         ("output-model-list", &["model", "list"], 0),
         ("output-model-check", &["model", "check", "echo"], 0),
         ("output-doctor", &["doctor"], 0),
+        ("output-self-check", &["self", "check"], 0),
         ("output-trust", &["trust"], 0),
         ("output-capability-list", &["capability", "list"], 0),
         ("output-capability", &["capability", "show", "fs.read"], 0),

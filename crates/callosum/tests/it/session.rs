@@ -92,6 +92,62 @@ fn a_decision_is_kept_in_three_places_and_grounded() {
     assert_eq!(forked["forks"][0]["trusted_source"], "code");
 }
 
+/// LOA-GRD-1: each decision is listed with the status of its citations as the tree is now, newest first.
+#[test]
+fn decisions_are_listed_with_the_status_of_their_citations() {
+    let env = project();
+    let empty = env.run(["session", "decisions"]).success();
+    assert!(empty.stderr.contains("no decisions"), "{}", empty.stderr);
+    for (words, place) in [("Use one pool", "src/a.rs:2"), ("Keep three", "src/a.rs:4")] {
+        env.run(["session", "decide", words, "--cite", place])
+            .success();
+    }
+    env.run([
+        "session",
+        "decide",
+        "Drop retries",
+        "--source",
+        "assumption",
+    ])
+    .success();
+    env.run([
+        "session",
+        "handoff",
+        "--reason",
+        "continue with the pool",
+        "--force",
+    ]);
+    // Line 2 moves down, line 4 changes.
+    env.write("src/a.rs", "\n\n\npub fn two() {}\nfn four() {\n}\n");
+    let output = env.run(["session", "decisions", "--json"]).success().json();
+    let decisions = output["decisions"].as_array().unwrap();
+    let titles: Vec<&str> = decisions
+        .iter()
+        .map(|made| made["title"].as_str().unwrap())
+        .collect();
+    assert_eq!(titles, ["Drop retries", "Keep three", "Use one pool"]);
+    assert_eq!(decisions[0]["status"], "assumption");
+    assert_eq!(decisions[1]["status"], "stale");
+    let moved = &decisions[2]["citations"][0];
+    assert_eq!(
+        (&moved["status"], &moved["line_now"], &moved["holds"]),
+        (&"MOVED".into(), &4.into(), &true.into())
+    );
+    let handed = &output["handoffs"][0];
+    assert_eq!(handed["reasoning"], "continue with the pool");
+    let last = env.run(["session", "decisions", "--limit", "1"]).success();
+    assert!(
+        last.stdout.ends_with("Drop retries [assumption]\n"),
+        "{}",
+        last.stdout
+    );
+    assert!(
+        last.stderr.contains("older decisions: 2"),
+        "{}",
+        last.stderr
+    );
+}
+
 /// A refusal says in words why a place cannot be cited.
 #[test]
 fn a_place_that_is_missing_or_outside_is_refused_in_words() {

@@ -28,6 +28,9 @@ const MOST: &str = "500";
 /// Decisions among which those after a refusal are looked for, if the list is filtered.
 const MOST_FOLLOWING: &str = "2000";
 
+/// Age of the oldest decision, if a person names no other. The days before are not read.
+const SINCE: &str = "7d";
+
 /// Verdicts that the log can be filtered by.
 const VERDICTS: [&str; 6] = [
     "asked",
@@ -151,23 +154,12 @@ struct GuardView {
 /// Shows the view.
 pub(crate) fn show(visit: &Visit) -> Result<Answer, CommandFailure> {
     let param = |key: &str| visit.param(key).unwrap_or_default().to_owned();
-    let (agent, rule, since, check) = (
-        param("agent"),
-        param("rule"),
-        param("since"),
-        param("check"),
-    );
+    let (agent, rule, check) = (param("agent"), param("rule"), param("check"));
+    let since = visit.param("since").unwrap_or(SINCE).to_owned();
     let verdict = VERDICTS
         .into_iter()
         .find(|verdict| Some(*verdict) == visit.param("verdict"));
-    let log = |most: &str| {
-        let command = Command::new(&["guard", "log", "-n", most]);
-        if since.is_empty() {
-            command
-        } else {
-            command.option("--since", &since)
-        }
-    };
+    let log = |most: &str| Command::new(&["guard", "log", "-n", most]).option("--since", &since);
     let mut wanted = log(MOST);
     if let Some(verdict) = verdict {
         wanted = wanted.option("--verdict", verdict);
@@ -375,6 +367,10 @@ mod tests {
         }
         let (json, _) = site.json("guard", &[("verdict", "--help")]);
         assert_eq!(json["decisions"]["of"], 5);
+        assert!(
+            site.lines()
+                .contains(&"guard log -n 500 --since=7d".to_owned())
+        );
     }
 
     #[test]

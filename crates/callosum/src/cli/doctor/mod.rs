@@ -8,6 +8,8 @@ mod instructions;
 mod login_shell;
 mod text;
 
+pub(super) use self::text::all as all_checks;
+
 use callosum_app::doctor::{Checks, DoctorOutput, check_configuration};
 use callosum_app::{CommandError, Exit, mesh_health};
 use clap::Args;

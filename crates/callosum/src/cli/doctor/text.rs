@@ -71,7 +71,7 @@ pub(super) fn summary(checks: &[CheckLine], set_up: &SetUp, times: &LocalTime) -
 }
 
 /// Returns every check, in order.
-pub(super) fn all(checks: &[CheckLine], times: &LocalTime) -> String {
+pub(in crate::cli) fn all(checks: &[CheckLine], times: &LocalTime) -> String {
     let mut text = String::new();
     for check in checks {
         let name = label(&check.name);

@@ -6,6 +6,7 @@ mod at;
 mod backup;
 pub(super) mod check_proof;
 pub(super) mod checksum;
+mod cost;
 mod diff;
 mod entry;
 mod export;
@@ -35,6 +36,7 @@ pub(crate) enum LedgerCommand {
     At(at::AtArgs),
     Verify(verify::VerifyArgs),
     Stats(stats::StatsArgs),
+    Cost(cost::CostArgs),
     Prove(prove::ProveArgs),
     CheckProof(check_proof::CheckProofArgs),
     Rotate(rotate::RotateArgs),
@@ -55,6 +57,7 @@ impl LedgerCommand {
                 | Self::At(_)
                 | Self::Verify(_)
                 | Self::Stats(_)
+                | Self::Cost(_)
                 | Self::Prove(_)
                 | Self::CheckProof(_)
                 | Self::Checksum(_)
@@ -76,6 +79,7 @@ pub(super) fn run(context: &Context, command: LedgerCommand) -> Result<(), Comma
         LedgerCommand::Backup(_) => backup::run(context),
         LedgerCommand::Recover(args) => recover::run(context, &args),
         LedgerCommand::Stats(_) => stats::run(context),
+        LedgerCommand::Cost(args) => cost::run(context, &args),
         LedgerCommand::Checksum(args) => checksum::run(&args, context.ui),
     }
 }

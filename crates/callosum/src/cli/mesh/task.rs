@@ -6,12 +6,14 @@ use std::path::PathBuf;
 
 use callosum_app::mesh::open;
 use callosum_app::mesh::route::{classified, why};
-use callosum_app::mesh::task::{done, known, listed, meant, nobody_there, output_warning, written};
+use callosum_app::mesh::task::{
+    assigned, done, known, listed, meant, nobody_there, output_warning, written,
+};
 use callosum_app::mesh::task_output::line;
 use callosum_app::{CommandError, shell_word};
 use callosum_mesh::agent::AgentName;
 use callosum_mesh::board::{Command, NewTask};
-use clap::{Args, Subcommand};
+use clap::{ArgGroup, Args, Subcommand};
 
 use super::author_args::SpeakerArgs;
 use super::task_output::print;
@@ -22,6 +24,7 @@ use crate::cli::context::Context;
 #[derive(Debug, Subcommand)]
 pub(crate) enum TaskCommand {
     Add(AddArgs),
+    Assign(AssignArgs),
     Claim(ClaimArgs),
     Done(DoneArgs),
     Release(ReleaseArgs),
@@ -69,6 +72,31 @@ pub(crate) struct AddArgs {
     /// Adding the same id twice creates one task.
     #[arg(long, value_name = "ID")]
     id: Option<String>,
+    #[command(flatten)]
+    speaker: SpeakerArgs,
+}
+
+/// Assign a pending task to another agent, or to any
+///
+/// Prints the task. A task of a category stays with the given agent, even after the time limit of its category. Exits with
+/// 1 if the task is claimed: release it first.
+#[derive(Args, Debug)]
+#[command(group(ArgGroup::new("whom").required(true).args(["to", "anyone"])))]
+#[command(after_long_help = "\
+Examples:
+  $ callosum mesh task add \"Review the parser\" --id review-parser --to gemini
+  $ callosum mesh task assign review-parser --to codex
+  $ callosum mesh task assign review-parser --anyone")]
+pub(crate) struct AssignArgs {
+    /// Id of the task
+    #[arg(value_name = "TASK")]
+    task: String,
+    /// Agent to do the task
+    #[arg(long, value_name = "AGENT")]
+    to: Option<AgentName>,
+    /// Let the first agent that claims it do the task
+    #[arg(long)]
+    anyone: bool,
     #[command(flatten)]
     speaker: SpeakerArgs,
 }
@@ -206,6 +234,18 @@ pub(crate) struct ShowArgs {
 pub(super) fn run(context: &Context, command: &TaskCommand) -> Result<(), CommandError> {
     match command {
         TaskCommand::Add(args) => add(context, args),
+        TaskCommand::Assign(args) => {
+            if let Some(to) = &args.to
+                && let Some(what) = nobody_there(context, to)?
+            {
+                context.report.warn(&what, None);
+            }
+            let voice = args.speaker.voice(context);
+            print(
+                context,
+                &assigned(context, &voice, &args.task, args.to.as_ref())?,
+            )
+        }
         TaskCommand::Claim(args) => {
             let order = Command::Claim {
                 task: args.task.clone(),

@@ -20,7 +20,7 @@ use callosum_app::init::InitOutput;
 use callosum_app::intent::{IntentListOutput, IntentOutput, IntentTreeOutput};
 use callosum_app::json_error::FailureOutput;
 use callosum_app::ledger::{
-    BackupOutput, CheckProofOutput, DiffOutput, ProveOutput, QueryOutput, RecoverOutput,
+    BackupOutput, CheckProofOutput, CostOutput, DiffOutput, ProveOutput, QueryOutput, RecoverOutput,
     RotateOutput, StatsOutput,
 };
 use callosum_app::mesh::{
@@ -36,11 +36,12 @@ use callosum_app::recall::{
     RecallChangeOutput, RecallListOutput, RecallShowOutput, RecallSimilarOutput,
 };
 use callosum_app::replay::ReplayOutput;
+use callosum_app::self_check::SelfCheckOutput;
 use callosum_app::serve::ServeStatusOutput;
 use callosum_app::session::{
-    BudgetOutput, CheckpointOutput as SessionCheckOutput, DecideOutput, GhostOutput,
-    GroundingOutput, HandoffOutput, HealOutput, RecoverOutput as SessionRecoverOutput, ReposOutput,
-    ResolveOutput, SessionStatusOutput, SynthesisOutput,
+    BudgetOutput, CheckpointOutput as SessionCheckOutput, DecideOutput, DecisionsOutput,
+    GhostOutput, GroundingOutput, HandoffOutput, HealOutput, RecoverOutput as SessionRecoverOutput,
+    ReposOutput, ResolveOutput, SessionStatusOutput, SynthesisOutput,
 };
 use callosum_app::snapshot::{CleanOutput, RestoreOutput, SnapshotOutput, SnapshotsOutput};
 use callosum_app::status::StatusOutput;
@@ -122,6 +123,7 @@ const SCHEMAS: &[Entry] = &[
     ("output-ledger-recover", || schema_for!(RecoverOutput)),
     ("output-ledger-rotate", || schema_for!(RotateOutput)),
     ("output-ledger-stats", || schema_for!(StatsOutput)),
+    ("output-ledger-cost", || schema_for!(CostOutput)),
     ("output-mesh-bridge", || schema_for!(BridgeOutput)),
     ("output-mesh-conflict", || schema_for!(ShownConflictOutput)),
     ("output-mesh-conflict-resolved", || {
@@ -150,6 +152,7 @@ const SCHEMAS: &[Entry] = &[
     ("output-recall-similar", || schema_for!(RecallSimilarOutput)),
     ("output-replay", || schema_for!(ReplayOutput)),
     ("output-open", || schema_for!(OpenOutput)),
+    ("output-self-check", || schema_for!(SelfCheckOutput)),
     ("output-serve", || schema_for!(ServingOutput)),
     ("output-serve-status", || schema_for!(ServeStatusOutput)),
     ("output-session-budget", || schema_for!(BudgetOutput)),
@@ -166,6 +169,7 @@ const SCHEMAS: &[Entry] = &[
     ("output-session-repos", || schema_for!(ReposOutput)),
     ("output-session-resolve", || schema_for!(ResolveOutput)),
     ("output-session-status", || schema_for!(SessionStatusOutput)),
+    ("output-session-decisions", || schema_for!(DecisionsOutput)),
     ("output-snapshot-clean", || schema_for!(CleanOutput)),
     ("output-snapshot-create", || schema_for!(SnapshotOutput)),
     ("output-snapshot-list", || schema_for!(SnapshotsOutput)),

@@ -7,6 +7,7 @@ mod check;
 mod checkpoint;
 mod cite;
 mod decide;
+mod decisions;
 mod ghost;
 mod grounding;
 mod handoff;
@@ -33,6 +34,7 @@ use super::context::Context;
 #[derive(Debug, Subcommand)]
 pub(crate) enum SessionCommand {
     Decide(decide::DecideArgs),
+    Decisions(decisions::DecisionsArgs),
     #[command(visible_alias = "add-evidence")]
     Cite(cite::CiteArgs),
     Resolve(resolve::ResolveArgs),
@@ -59,6 +61,7 @@ pub(super) fn run(context: &Context, command: &SessionCommand) -> Result<(), Com
     }
     match command {
         SessionCommand::Decide(args) => decide::run(context, args),
+        SessionCommand::Decisions(args) => decisions::run(context, args),
         SessionCommand::Cite(args) => cite::run(context, args),
         SessionCommand::Resolve(args) => resolve::run(context, args),
         SessionCommand::Grounding(args) => grounding::run(context, args),

@@ -97,6 +97,67 @@ fn a_task_goes_from_one_agent_to_another() {
     env.run(["mesh", "task", "show", "none"]).ended_with(1);
 }
 
+/// CALC §2: a person moves a pending task to another agent; a claimed one keeps its agent.
+#[test]
+fn a_pending_task_is_assigned_to_another_agent() {
+    let env = TestEnv::new();
+    env.run([
+        "mesh", "task", "add", "Review", "--id", "t1", "--to", "gemini",
+    ])
+    .success();
+    let assigned = json(&env, &["task", "assign", "t1", "--to", "codex"]);
+    assert_eq!(assigned["assigned_to"], "codex");
+    // Without a category there is no other agent that it moved away from.
+    assert_eq!(assigned["reassigned"], Value::Null);
+    env.run(["mesh", "task", "claim", "t1", "--as", "gemini"])
+        .ended_with(1);
+    let anyone = json(&env, &["task", "assign", "t1", "--anyone"]);
+    assert_eq!(anyone["assigned_to"], Value::Null);
+    env.run(["mesh", "task", "claim", "t1", "--as", "gemini"])
+        .success();
+    let refused = env.run(["mesh", "task", "assign", "t1", "--to", "codex"]);
+    let refused = refused.ended_with(1).stderr;
+    assert!(
+        refused.contains("task `t1` is in progress")
+            && refused.contains("callosum mesh task release t1 --force"),
+        "{refused}"
+    );
+    env.run(["mesh", "task", "assign", "none", "--to", "codex"])
+        .ended_with(1);
+    env.run(["mesh", "task", "assign", "t1"]).ended_with(2);
+}
+
+/// CALC-ROUTE-1: a task that a person assigned does not fall back to the second agent of its category.
+#[test]
+fn an_assigned_task_of_a_category_stays_with_its_agent() {
+    let env = TestEnv::new();
+    env.run(["mesh", "route", "init"]).success();
+    let at = |time: &str, words: &[&str]| {
+        let run = env
+            .callosum()
+            .arguments([&["mesh", "task"], words].concat());
+        let time = format!("2026-01-02T{time}Z");
+        run.env("CALLOSUM_TEST_CLOCK", &*time)
+            .run()
+            .success()
+            .stdout
+    };
+    for id in ["left", "assigned"] {
+        let words = ["add", "Count", "--id", id, "--category", "dependency-scan"];
+        at("03:00:00", &words);
+    }
+    at("03:01:00", &["assign", "assigned", "--to", "codex"]);
+    at("03:02:00", &["assign", "assigned", "--to", "gemini"]);
+    let shown = |id: &str| -> Value {
+        serde_json::from_str(&at("04:00:00", &["show", id, "--json"])).unwrap()
+    };
+    // The first agent of the category had 15 minutes.
+    assert_eq!(shown("left")["assigned_to"], "codex");
+    let assigned = shown("assigned");
+    assert_eq!(assigned["assigned_to"], "gemini-cli");
+    assert_eq!(assigned["reassigned"], "assigned by person");
+}
+
 /// CALC-ROUTE-1, CALC-BOOT-1: a task by its category reaches the agent that is best at it, which is told.
 #[test]
 fn a_task_of_a_category_is_told_to_whom_it_is_for() {

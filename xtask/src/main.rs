@@ -13,6 +13,7 @@ mod dist;
 mod finding;
 mod hooks;
 mod mesh_load;
+mod pictures;
 mod release;
 mod release_build;
 mod repository;
@@ -87,6 +88,8 @@ enum Chore {
     Sessions { runs: usize },
     /// Replays a newcomer's hour and prints each command with its output.
     Newcomer,
+    /// Makes the pictures of the documentation from the demo project.
+    Pictures,
     /// Prints how much of what was asked for is found, in two published repositories.
     Finding,
     /// Looks into a large published repository, by us and by another, and prints how long that takes.
@@ -164,6 +167,7 @@ impl Chore {
                 Some(Chore::MeshLoad { events, program })
             }
             ["newcomer"] => Some(Chore::Newcomer),
+            ["pictures"] => Some(Chore::Pictures),
             [mesh_load::FLOOR, address, file] => Some(Chore::Floor {
                 address: (*address).to_owned(),
                 file: (*file).to_owned(),
@@ -208,6 +212,7 @@ fn main() -> ExitCode {
         }
         Some(Chore::Floor { address, file }) => mesh_load::floor(&address, &file),
         Some(Chore::Newcomer) => newcomer(),
+        Some(Chore::Pictures) => pictures::pictures(),
         Some(Chore::Release(options)) => release::release(&options),
         Some(Chore::Scheduling { jobs }) => scheduling::scheduling(jobs),
         Some(Chore::Sessions { runs }) => sessions::sessions(runs),
@@ -216,7 +221,7 @@ fn main() -> ExitCode {
         None => {
             say(
                 "usage: cargo xtask beads [--runs N] | bridge [--runs N] [--board N] [--program PATH] | compare-reviews --repository DIR... [--model ID]... [--tokens N] [--bugs N] [--seed N] [--json] [--callosum PATH] [--home DIR] [--registry FILE] | coverage | dist [--version-check] [--out DIR] [--program FILE] | finding | finding-speed [--runs N] | hooks [--runs N] | kill-loop [--kills N] [--seed S] | \
-                 mesh-load [--events N] [--program PATH] | newcomer | release VERSION [--commit] | scheduling [--jobs N] | sessions [--runs N] | token-efficiency | truth [--package NAME] [--json] [-v]",
+                 mesh-load [--events N] [--program PATH] | newcomer | pictures | release VERSION [--commit] | scheduling [--jobs N] | sessions [--runs N] | token-efficiency | truth [--package NAME] [--json] [-v]",
             );
             ExitCode::from(2)
         }
@@ -310,10 +315,11 @@ fn coverage() -> ExitCode {
 
 /// Runs a command to its end, and says what went wrong where something did.
 fn goes_well(mut command: Command) -> bool {
+    let program = command.get_program().display().to_string();
     match command.status() {
         Ok(status) if status.success() => return true,
-        Ok(status) => say(&format!("cargo ended with {status}")),
-        Err(error) => say(&format!("cannot start cargo: {error}")),
+        Ok(status) => say(&format!("{program} ended with {status}")),
+        Err(error) => say(&format!("cannot start {program}: {error}")),
     }
     false
 }

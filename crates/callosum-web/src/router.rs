@@ -12,6 +12,7 @@ use axum::{
     routing::{get, post},
 };
 use callosum_daemon::Sender;
+use callosum_redact::terminal_escape::harmless;
 use serde_json::json;
 
 use crate::{
@@ -263,7 +264,7 @@ async fn act(
         let printed = shared.setting.program.run(&project.root, &command)?;
         Ok(outcome::notice(&command, &printed))
     });
-    let notice = match done.await {
+    let mut notice = match done.await {
         Ok(Ok(notice)) => notice,
         Ok(Err(CommandFailure { message, hint, .. })) => Notice {
             is_done: false,
@@ -272,6 +273,9 @@ async fn act(
         },
         Err(_) => return busy(),
     };
+    // Both repeat what a form sent.
+    notice.message = harmless(&notice.message);
+    notice.hint = notice.hint.map(|hint| harmless(&hint));
     if is_script {
         let status = if notice.is_done {
             StatusCode::OK

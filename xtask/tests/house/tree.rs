@@ -50,11 +50,12 @@ impl Tree {
         tree
     }
 
-    /// Returns the names of a folder's entries; of the root folder's, only the repository's own.
+    /// Returns the names of a folder's entries without packages of Node; of the root folder's, only the repository's own.
     pub(crate) fn names_in(&self, folder: &str) -> Vec<String> {
         std::fs::read_dir(self.root.join(folder))
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .filter(|name| name != "node_modules")
             .filter(|name| !folder.is_empty() || (name != ".git" && !self.ignored.contains(name)))
             .collect()
     }

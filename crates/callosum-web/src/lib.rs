@@ -23,6 +23,7 @@ mod project;
 mod rendered;
 mod response;
 mod router;
+mod service;
 mod site;
 #[cfg(test)]
 mod test_site;
@@ -34,7 +35,8 @@ pub use self::{
     command::{Command, CommandFailure, Program},
     form_token::FormToken,
     project::{Machine, Subject},
-    site::{Site, SiteSetting},
+    service::Site,
+    site::SiteSetting,
 };
 
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! [`Site`]: the page as a service, with what it needs from the program.
+//! [`SiteSetting`]: what the page needs from the program, and the state that all requests share.
 
 use std::{
     collections::VecDeque,
@@ -6,20 +6,14 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use axum::{Router, body::Body, http::Request};
-use callosum_daemon::{Page, PageBody, PageFuture, Sender};
 use callosum_host::{Clock, Disk, Ids};
-use http_body_util::BodyExt as _;
-use hyper::body::Incoming;
 use tokio::sync::{Semaphore, watch};
-use tower_service::Service as _;
 
 use crate::{
     access::Proxy,
     command::Program,
     form_token::FormToken,
     project::{Machine, Project},
-    router,
 };
 
 /// Most commands that run for the page at once: more would only slow one another down.
@@ -28,7 +22,7 @@ const MOST_COMMANDS: usize = 4;
 /// Most results of forms that wait to be shown.
 const MOST_NOTICES: usize = 64;
 
-/// Inputs of [`Site`].
+/// Inputs of the page.
 pub struct SiteSetting {
     /// Runs commands.
     pub program: Arc<dyn Program>,
@@ -44,39 +38,6 @@ pub struct SiteSetting {
     pub clock: Clock,
     /// Version of the program.
     pub version: &'static str,
-}
-
-/// The page of this machine. Clones share everything.
-#[derive(Clone)]
-pub struct Site(Router, watch::Sender<bool>);
-
-impl Site {
-    /// Returns a page that answers from these inputs.
-    pub fn new(setting: SiteSetting) -> Self {
-        let (over, stop) = watch::channel(false);
-        let shared = Arc::new(Shared::new(setting, stop));
-        Self(router::router(shared), over)
-    }
-}
-
-impl Page for Site {
-    fn answer(&self, request: Request<Incoming>, from: Sender) -> PageFuture {
-        let mut router = self.0.clone();
-        let mut request = request.map(Body::new);
-        request.extensions_mut().insert(from);
-        Box::pin(async move {
-            let response = match router.call(request).await {
-                Ok(response) => response,
-                Err(never) => match never {},
-            };
-            response.map(|body| -> PageBody { Box::pin(body.map_err(Into::into)) })
-        })
-    }
-
-    /// Ends the streams of changes.
-    fn stop(&self) {
-        self.1.send_replace(true);
-    }
 }
 
 /// Inputs and state that all requests share.

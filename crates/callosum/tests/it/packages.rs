@@ -343,10 +343,25 @@ fn an_archive_works_in_a_root_with_nothing_but_git() {
         any,
         "--metrics",
         any,
+        "--page",
+        any,
     ]);
     let status = root.run(&["callosum", "serve", "status"]);
     assert!(status.contains("127.0.0.1:"), "{status}");
-    // The page of the daemon is asked for here, once it has one.
+    let open = ["open", "--print", "--view", "ledger"];
+    let address = root.run(&[&callosum[..], &open].concat());
+    let address = address.trim().strip_prefix("http://").unwrap();
+    let (host, path) = address.split_at(address.find('/').unwrap());
+    let mut page = std::net::TcpStream::connect(host).unwrap();
+    std::io::Write::write_all(
+        &mut page,
+        format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").as_bytes(),
+    )
+    .unwrap();
+    let mut answer = String::new();
+    std::io::Read::read_to_string(&mut page, &mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    assert!(answer.contains("Map this repository"), "{answer}");
     let checked = root.run(&["callosum", "self", "check"]);
     assert!(checked.contains("has this version"), "{checked}");
     root.run(&["callosum", "serve", "stop"]);

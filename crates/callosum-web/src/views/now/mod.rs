@@ -1,13 +1,13 @@
 //! The view *Now*: what waits for a person, what each agent does, unfinished tasks and the last refusals.
 
-mod deed;
+mod button;
 #[cfg(test)]
 mod tests;
 
 use askama::Template;
 use serde::{Deserialize, Serialize};
 
-use self::deed::{Deed, Offered};
+use self::button::{Button, Offered};
 use super::Answer;
 use crate::{
     command::{Command, CommandFailure},
@@ -114,11 +114,11 @@ impl AgentRow {
     }
 
     fn recipient(&self) -> Option<&str> {
-        self.commands.iter().find_map(Deed::recipient)
+        self.commands.iter().find_map(Button::recipient)
     }
 
     fn lines(&self) -> Vec<String> {
-        self.commands.iter().filter_map(Deed::shows).collect()
+        self.commands.iter().filter_map(Button::shows).collect()
     }
 }
 
@@ -185,16 +185,16 @@ impl WaitingRow {
         element_id("waiting", &self.id)
     }
 
-    fn deeds(&self) -> Vec<Deed> {
-        self.commands.iter().filter_map(Deed::of).collect()
+    fn buttons(&self) -> Vec<Button> {
+        self.commands.iter().filter_map(Button::of).collect()
     }
 
     fn recipient(&self) -> Option<&str> {
-        self.commands.iter().find_map(Deed::recipient)
+        self.commands.iter().find_map(Button::recipient)
     }
 
     fn lines(&self) -> Vec<String> {
-        self.commands.iter().filter_map(Deed::shows).collect()
+        self.commands.iter().filter_map(Button::shows).collect()
     }
 }
 
@@ -265,8 +265,8 @@ impl GuardRow {
             .unwrap_or_else(|| self.paths.join(", "))
     }
 
-    fn deeds(&self) -> Vec<Deed> {
-        self.commands.iter().filter_map(Deed::of).collect()
+    fn buttons(&self) -> Vec<Button> {
+        self.commands.iter().filter_map(Button::of).collect()
     }
 }
 
@@ -321,5 +321,5 @@ pub(crate) fn message_line(to: &str) -> String {
 
 /// Returns the command that a form means.
 pub(crate) fn act(action: &str, form: &Form) -> Result<Command, BadForm> {
-    deed::command(action, form)
+    button::command(action, form)
 }

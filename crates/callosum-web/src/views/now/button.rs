@@ -1,4 +1,4 @@
-//! [`Deed`]: a button of an item of `callosum top --json`, and the command that it runs.
+//! [`Button`]: a button of an item of `callosum top --json`, and the command that it runs.
 //!
 //! `top` names each command by its effect and its arguments. Only commands of a known form become a button: the button
 //! carries ids, and [`command`] builds the arguments again from them.
@@ -19,7 +19,7 @@ pub(super) struct Offered {
 
 /// A button.
 #[derive(Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Deed {
+pub(super) struct Button {
     /// Name of the action in the path of the form.
     pub(super) action: &'static str,
     /// Words on the button.
@@ -34,11 +34,11 @@ pub(super) struct Deed {
     pub(super) line: String,
 }
 
-impl Deed {
+impl Button {
     /// Returns the button of a command; `None` if the page has none for it.
     pub(super) fn of(offered: &Offered) -> Option<Self> {
         let words: Vec<&str> = offered.argv.iter().map(String::as_str).collect();
-        let deed = |action, label, tone, question, fields: &[(&'static str, &str)]| Self {
+        let button = |action, label, tone, question, fields: &[(&'static str, &str)]| Self {
             action,
             label,
             tone,
@@ -51,12 +51,12 @@ impl Deed {
         };
         Some(match (offered.name.as_str(), words.as_slice()) {
             ("approve", ["plan", "approve", run, key]) => {
-                deed("approve", "Approve", "", "", &[("run", run), ("key", key)])
+                button("approve", "Approve", "", "", &[("run", run), ("key", key)])
             }
             ("deny", ["plan", "approve", run, key, "--refuse"]) => {
-                deed("deny", "Deny", "danger", "", &[("run", run), ("key", key)])
+                button("deny", "Deny", "danger", "", &[("run", run), ("key", key)])
             }
-            ("cancel", ["plan", "cancel", run]) => deed(
+            ("cancel", ["plan", "cancel", run]) => button(
                 "cancel-run",
                 "Cancel the run",
                 "danger",
@@ -64,29 +64,29 @@ impl Deed {
                 &[("run", run)],
             ),
             ("allow-once", ["guard", "allow", "--once", "--", line]) => {
-                deed("allow-once", "Allow once", "", "", &[("command", line)])
+                button("allow-once", "Allow once", "", "", &[("command", line)])
             }
             ("retry", ["mesh", "message", "retry", "--", id]) => {
-                deed("retry", "Deliver again", "", "", &[("id", id)])
+                button("retry", "Deliver again", "", "", &[("id", id)])
             }
             ("drop", ["mesh", "message", "drop", "--", id]) => {
-                deed("drop", "Drop", "danger", "", &[("id", id)])
+                button("drop", "Drop", "danger", "", &[("id", id)])
             }
-            ("resolve", ["mesh", "conflicts", "resolve", "--", id]) => deed(
+            ("resolve", ["mesh", "conflicts", "resolve", "--", id]) => button(
                 "resolve",
                 "Resolve as proposed",
                 "",
                 "Resolve this conflict as proposed?",
                 &[("id", id)],
             ),
-            ("keep", ["mesh", "conflicts", "resolve", "--keep", "--", id]) => deed(
+            ("keep", ["mesh", "conflicts", "resolve", "--keep", "--", id]) => button(
                 "keep",
                 "Keep as is",
                 "quiet",
                 "Close this conflict and change no file?",
                 &[("id", id)],
             ),
-            ("cancel", ["mesh", "task", "cancel", "--", id]) => deed(
+            ("cancel", ["mesh", "task", "cancel", "--", id]) => button(
                 "cancel",
                 "Cancel the task",
                 "danger",

@@ -5,7 +5,7 @@ use std::thread;
 use askama::Template;
 use serde::{Deserialize, Serialize};
 
-use super::Answer;
+use super::answer::Answer;
 use crate::{
     command::{Command, CommandFailure},
     form::{BadForm, Form},

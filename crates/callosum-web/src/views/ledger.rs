@@ -6,7 +6,7 @@ use askama::Template;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::Answer;
+use super::answer::Answer;
 use crate::{
     command::{Command, CommandFailure},
     diff::Diff,

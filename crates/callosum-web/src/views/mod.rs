@@ -3,6 +3,7 @@
 //! A view is a template, filled by [`View::show`] with what commands print. [`View::act`] turns a form into the
 //! command that does it. A new view needs a file here, a template, and a row in [`VIEWS`].
 
+mod answer;
 pub(crate) mod conversation;
 pub(crate) mod cost;
 pub(crate) mod guard;
@@ -18,10 +19,7 @@ pub(crate) mod shown;
 pub(crate) mod snapshots;
 pub(crate) mod tasks;
 
-use askama::Template;
-use serde::Serialize;
-use serde_json::Value;
-
+pub(crate) use self::answer::Answer;
 use crate::{
     command::{Command, CommandFailure},
     form::{BadForm, Form},
@@ -140,26 +138,4 @@ pub(crate) const VIEWS: &[View] = &[
 /// Returns the view of this name.
 pub(crate) fn named(name: &str) -> Option<&'static View> {
     VIEWS.iter().find(|view| view.name == name)
-}
-
-/// A view as it is sent.
-#[derive(Default)]
-pub(crate) struct Answer {
-    /// The part of the page below the menu.
-    pub(crate) html: String,
-    /// The same data for scripts.
-    pub(crate) json: Value,
-}
-
-impl Answer {
-    /// Renders a template, and keeps its data.
-    pub(crate) fn of<T: Template + Serialize>(view: &T) -> Result<Self, CommandFailure> {
-        let failed = |error: &dyn std::fmt::Display| {
-            CommandFailure::new(format!("cannot show the view: {error}"))
-        };
-        Ok(Self {
-            html: view.render().map_err(|error| failed(&error))?,
-            json: serde_json::to_value(view).map_err(|error| failed(&error))?,
-        })
-    }
 }

@@ -5,7 +5,7 @@ use std::{fmt::Write as _, thread};
 use askama::Template;
 use serde::{Deserialize, Serialize};
 
-use super::Answer;
+use super::answer::Answer;
 use crate::{
     command::{Command, CommandFailure},
     diff::Diff,

@@ -10,7 +10,7 @@ use askama::Template;
 use serde::{Deserialize, Serialize};
 
 use self::chart::Chart;
-use super::Answer;
+use super::answer::Answer;
 use crate::{
     command::{Command, CommandFailure},
     form::{BadForm, Form},

@@ -14,7 +14,7 @@ use self::{
     check::Explained,
     decision::{Log, Row},
 };
-use super::Answer;
+use super::answer::Answer;
 use crate::{
     command::{Command, CommandFailure},
     form::{BadForm, Form},

@@ -10,7 +10,7 @@ use askama::Template;
 use serde::{Deserialize, Serialize};
 
 use self::cited_file::CitedLines;
-use super::Answer;
+use super::answer::Answer;
 use crate::{
     command::{Command, CommandFailure},
     form::{BadForm, Form},

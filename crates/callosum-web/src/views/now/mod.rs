@@ -8,7 +8,7 @@ use askama::Template;
 use serde::{Deserialize, Serialize};
 
 use self::button::{Button, Offered};
-use super::Answer;
+use super::answer::Answer;
 use crate::{
     command::{Command, CommandFailure},
     form::{BadForm, Form},

@@ -120,7 +120,9 @@ describe("load", () => {
     const tab = await open(`${machine.view("tasks")}?state=pending&q=file+96`);
     const text = await tab.page.locator("#view").innerText();
     assert.match(text, /file 96/);
-    assert.ok(!/file 95/.test(text));
+    // Words may be in any part of a task, so tasks that only mention both are in the list, too.
+    const [, shown, all] = text.match(/([\d,]+) of ([\d,]+)/).map((number) => Number(number.replaceAll(",", "")));
+    assert.ok(shown > 0 && shown < all / 2, `${shown} of ${all}`);
     const items = await tab.page.locator("#view [data-item]").count();
     assert.ok(items > 50 && items <= 200, `${items} items`);
     await tab.close();

@@ -22,6 +22,12 @@ export const SESSIONS = { claude: "68e756b2-8f27-44ab-bd6b-c5e8a1853202", codex:
 // Longest time of a command, in milliseconds.
 const PATIENCE = 120_000;
 
+// Ports below those that the system gives to connections, so that none takes a port while the daemon is away.
+function ownPorts() {
+  const first = 20_000 + 3 * Math.floor(Math.random() * 3_000);
+  return { page: first, events: first + 1, bus: first + 2 };
+}
+
 export class Machine {
   constructor(name = "shop") {
     if (!existsSync(PROGRAM)) throw new Error(`${PROGRAM} is missing: run \`cargo build -p callosum --bins\`, or set CALLOSUM`);
@@ -87,10 +93,15 @@ export class Machine {
   // Starts the daemon. A second start listens at the same ports, as an installed one does.
   serve(env) {
     const at = (port) => `127.0.0.1:${port}`;
-    const ports = this.ports ?? { page: 0, events: 0, bus: 0 };
-    const args = ["serve", "--detach", "--metrics", "off", "--rate", "100000"];
-    for (const [name, port] of Object.entries(ports)) args.push(`--${name}`, at(port));
-    this.run(args, { env });
+    for (let left = 5; ; left--) {
+      const ports = this.ports ?? ownPorts();
+      const args = ["serve", "--detach", "--metrics", "off", "--rate", "100000"];
+      for (const [name, port] of Object.entries(ports)) args.push(`--${name}`, at(port));
+      const started = this.start(PROGRAM, args, { env });
+      if (!started.stderr.includes("cannot serve")) break;
+      this.start(PROGRAM, ["serve", "stop"], { env, cwd: this.folder });
+      if (this.ports || left === 0) throw new Error(started.stderr);
+    }
     this.address = this.run(["open", "--print"], { env }).trim();
     this.base = this.address.replace(/\/now$/, "");
     this.origin = new URL(this.address).origin;

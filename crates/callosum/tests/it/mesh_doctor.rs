@@ -300,7 +300,10 @@ fn the_users_configuration_is_checked() {
         ("[sinks.x]\nkind = \"slack\"\n", &["line 2", "discord"]),
         (
             "[executors.scout]\npriority = \"y\"\n",
-            &["unknown key `executors`", "arbiter, mesh, models, sinks"],
+            &[
+                "unknown key `executors`",
+                "arbiter, mesh, models, page, sinks",
+            ],
         ),
     ] {
         env.write(env.configuration(), text);

@@ -118,14 +118,15 @@ fn a_session_is_listed_with_its_task_and_the_fill_level_of_its_context() {
         .home()
         .join(format!(".claude/projects/-p/{session}.jsonl"));
     env.write(&path, transcript);
+    // A session is known to a mesh that has begun.
+    let task = ["mesh", "task", "add", "Review the parser", "--id", "review"];
+    env.run([&task, &["--as", "reviewer"][..]].concat())
+        .success();
     let event = json!({"cwd": env.project(), "session_id": session, "hook_event_name": "SessionStart", "source": "startup"});
     let hook = env
         .callosum()
         .arguments(["hook", "claude", "session-start"]);
     hook.input(event.to_string()).run().success();
-    let task = ["mesh", "task", "add", "Review the parser", "--id", "review"];
-    env.run([&task, &["--as", "reviewer"][..]].concat())
-        .success();
     let claim = [
         "mesh",
         "task",
@@ -392,6 +393,7 @@ fn the_terminal_is_restored_after_an_interrupt_and_a_signal() {
 #[test]
 fn a_dashboard_whose_terminal_is_gone_ends() {
     let top = Dashboard::start(project());
+    top.shows("Waiting for you");
     let pid = fs::read_to_string(top.pid_file()).unwrap();
     let stat = PathBuf::from(format!("/proc/{}/stat", pid.trim()));
     assert!(stat.exists());
@@ -409,18 +411,19 @@ fn a_message_reaches_the_agent_that_is_selected() {
     let env = TestEnv::new();
     env.git_init_with_work();
     let session = "0f3a0f3a-1111-7222-8333-944455556666";
+    // A session is known to a mesh that has begun.
+    let task = ["mesh", "task", "add", "Review", "--as", "reviewer"];
+    env.run(task).success();
     let event = json!({"cwd": env.project(), "session_id": session, "hook_event_name": "SessionStart", "source": "startup"});
     let hook = env
         .callosum()
         .arguments(["hook", "claude", "session-start"]);
     hook.input(event.to_string()).run().success();
     let top = Dashboard::start(env);
-    top.press(&["/"]);
-    top.write(session);
-    top.press(&["Enter"]);
-    top.shows("> ");
+    top.shows("Agents (1)");
     top.press(&["m"]);
     top.write("never sent");
+    top.shows("never sent");
     top.press(&["Escape"]);
     top.shows("no message was sent");
     top.press(&["m"]);

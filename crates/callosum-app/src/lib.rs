@@ -12,6 +12,7 @@ pub mod agreement;
 pub mod audit;
 pub mod audit_change;
 pub mod auto_checkpoint;
+mod background;
 pub mod bead;
 pub mod beads_cli;
 #[cfg(feature = "plans")]

@@ -67,7 +67,7 @@ impl Command {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct CommandFailure {
-    /// What failed and why.
+    /// The failure and its cause.
     pub message: String,
     /// A line that a person can paste.
     pub hint: Option<String>,

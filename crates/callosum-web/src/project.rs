@@ -51,7 +51,7 @@ impl Subject {
     }
 }
 
-/// What the page asks about this machine.
+/// Questions of the page about this machine.
 pub trait Machine: Send + Sync {
     /// Returns the roots of the projects that the page offers, the most likely one first.
     fn projects(&self) -> Vec<PathBuf>;

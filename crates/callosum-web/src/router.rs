@@ -65,7 +65,7 @@ async fn guard(State(shared): State<Arc<Shared>>, request: Request, next: Next) 
         && is_write
         && let Some(ends) = sender.and_then(|sender| sender.ends)
     {
-        // What the page does counts as a person's, so an agent that posts its forms would be one.
+        // An action of the page counts as a person's, so an agent that posts its forms would be one.
         let agent = in_thread(&shared, move |shared| shared.setting.machine.agent_at(ends)).await;
         match agent {
             Ok(None) => {}

@@ -56,7 +56,7 @@ pub(crate) struct Shared {
 pub(crate) struct Notice {
     /// Whether the command did its work.
     pub(crate) is_done: bool,
-    /// What happened.
+    /// Result of the command, in words.
     pub(crate) message: String,
     /// A line to paste.
     pub(crate) hint: Option<String>,

@@ -6,7 +6,7 @@ use flate2::{GzBuilder, write::GzEncoder};
 
 use super::{Package, content::Content, content::Files, target::Target};
 
-/// How hard gzip works.
+/// Compression level of gzip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Compression {
     /// For packages that a test unpacks at once.

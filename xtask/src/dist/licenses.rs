@@ -16,10 +16,10 @@ use spdx::{Expression, ParseMode};
 use super::{read, workspace::Workspace};
 use crate::said_by_rustc;
 
-/// How deep in a library's folder a license is looked for: `ring` has some below `third_party`.
+/// Depth in a library's folder at which a license is looked for: `ring` has some below `third_party`.
 const DEEPEST: usize = 3;
 
-/// How the names of license files begin, in lower case.
+/// Beginnings of the names of license files, in lower case.
 const NAMES: [&str; 6] = [
     "license",
     "licence",

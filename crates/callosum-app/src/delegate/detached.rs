@@ -4,13 +4,10 @@
 //! [`detach`] writes the request to a file and starts the process; [`work`] is that process. The
 //! later commands about a run are `executor runs`.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
-use callosum_host::process;
-use callosum_host::process::{Launch, Limits};
 use callosum_redact::secrets;
 use callosum_session::trajectory::Agent;
 use schemars::JsonSchema;
@@ -23,7 +20,7 @@ use crate::delegate::output::{DelegateOutput, NamedOutput, TasksOutput};
 use crate::delegate::run_store::{Runs, Ticket};
 use crate::json_error::ErrorOutput;
 use crate::time_span::{milliseconds, span_text};
-use crate::{CommandError, Exit, auto_checkpoint, disk_errors};
+use crate::{CommandError, Exit, auto_checkpoint, background, disk_errors};
 
 /// Characters of a prompt that a ticket shows at most.
 const LONGEST_PROMPT: usize = 120;
@@ -84,31 +81,8 @@ pub fn detach(context: &Context, options: &DelegateOptions) -> Result<String, Co
         ticket.run = context.ids.uuid_v4();
     }
     let run = ticket.run;
-    let program = std::env::current_exe().map_err(|error| {
-        let what = "cannot find the path of this program";
-        CommandError::because(Exit::Environment, what, &error)
-    })?;
-    let started = process::leave(&Launch {
-        program,
-        arguments: ["--no-progress", "delegate", "--work-for", &run]
-            .map(OsString::from)
-            .into(),
-        folder: context.folder.clone(),
-        environment: context
-            .environment
-            .iter()
-            .map(|(name, value)| (name.to_owned(), value.to_owned()))
-            .collect(),
-        input: Vec::new(),
-        limits: Limits {
-            quiet: None,
-            total: None,
-            output_bytes: 0,
-            error_bytes: 0,
-        },
-    });
+    let started = background::start(context, &["--no-progress", "delegate", "--work-for", &run]);
     if let Err(error) = started {
-        let error = CommandError::from_error(Exit::Environment, &error);
         runs.end(&run, &refused(options, &error)?)?;
         return Err(error);
     }

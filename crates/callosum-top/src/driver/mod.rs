@@ -37,7 +37,7 @@ pub trait Source: Send + Sync + 'static {
     fn cancel(&self);
 }
 
-/// What the dashboard is to do after a wait for keys.
+/// The next step of the dashboard after a wait for keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
     /// Something may have been typed, or enough time has passed.

@@ -91,7 +91,7 @@ pub(crate) fn show(visit: &Visit) -> Result<Answer, CommandFailure> {
     let (serving, sinks) =
         status.map_or((None, Vec::new()), |status| (status.serving, status.sinks));
     let mut checks = doctor.checks;
-    // What needs attention comes first.
+    // Checks that need attention come first.
     checks.sort_by_key(|check| check.tone() == "ok");
     Answer::of(&HealthView {
         serving,

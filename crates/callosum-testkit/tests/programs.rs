@@ -86,6 +86,7 @@ fn a_program_sees_the_environment_of_the_test_only() {
             "CALLOSUM_CONFIG",
             "CALLOSUM_HOME",
             "CALLOSUM_MODEL_SERVERS",
+            "CALLOSUM_PAGE",
             "CALLOSUM_STATE",
             "CALLOSUM_TEST_CLOCK",
             "CALLOSUM_TEST_IDS",

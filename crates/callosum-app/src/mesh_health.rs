@@ -7,7 +7,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use callosum_config::{SinkSetting, user_faults};
+use callosum_config::{PageSetting, PageSettingError, SinkSetting, user_faults};
 use callosum_daemon::{Serving, SinkStatus, running};
 use callosum_host::disk::EntryKind;
 use callosum_host::{DiskError, LockError, LockFile};
@@ -118,7 +118,22 @@ fn check_configuration(context: &Context, checks: &mut Checks) {
         let hint = format!("export {}=https://…", sink.variable);
         checks.add(NAME, Outcome::Warning, found, Some(&hint));
     }
-    if faults.is_empty() && sinks.iter().all(|sink| sink.address.is_some()) {
+    let page = PageSetting::read(&context.disk, homes, &context.environment);
+    let page_without_token = match page {
+        Err(PageSettingError::Unset { variable, .. }) => Some(variable),
+        _ => None,
+    };
+    if let Some(variable) = &page_without_token {
+        let variable = on_one_line(variable);
+        let found =
+            format!("page: ${variable} is not set here, so a daemon started here answers no proxy");
+        let hint = format!("export {variable}=TOKEN");
+        checks.add(NAME, Outcome::Warning, found, Some(&hint));
+    }
+    if faults.is_empty()
+        && page_without_token.is_none()
+        && sinks.iter().all(|sink| sink.address.is_some())
+    {
         let found = match sinks.len() {
             0 => "ok, no event sinks configured".to_owned(),
             count => format!("ok, {}", many(count as u64, "sink")),

@@ -48,6 +48,17 @@ pub enum PageSettingError {
         /// The fault.
         reason: String,
     },
+    /// The variable of the token is not set here.
+    #[error(
+        "{}: `page.token_env` names ${variable}, which is not set; without a token no proxy is answered",
+        path.display()
+    )]
+    Unset {
+        /// The file.
+        path: PathBuf,
+        /// The variable.
+        variable: String,
+    },
     /// A value cannot be used.
     #[error("{}: `page.{key}` {reason}", path.display())]
     Value {
@@ -105,12 +116,10 @@ impl PageSetting {
                     format!("names ${token_env}, which is too short (at least 16 characters)");
                 Err(wrong("token_env", reason))
             }
-            None => {
-                let reason = format!(
-                    "names ${token_env}, which is not set; without a token no proxy is answered"
-                );
-                Err(wrong("token_env", reason))
-            }
+            None => Err(PageSettingError::Unset {
+                path: path.clone(),
+                variable: token_env,
+            }),
         }
     }
 }

@@ -5,7 +5,7 @@ use toml::Table;
 
 use super::{
     Environment, Homes, MeshSettings, MeshSettingsError, ModelSettings, ModelSettingsError,
-    SinkSetting,
+    PageSetting, PageSettingError, SinkSetting,
 };
 
 /// The tables that are known.
@@ -31,10 +31,18 @@ pub fn user_faults(disk: &Disk, homes: &Homes, environment: &Environment) -> Vec
         }
         loaded => loaded.err(),
     };
+    let page = match PageSetting::read(disk, homes, environment) {
+        // Reported above.
+        Err(PageSettingError::Form { .. } | PageSettingError::Disk(_)) if sinks.is_some() => None,
+        // The daemon may have the variable, while this shell has not.
+        Err(PageSettingError::Unset { .. }) => None,
+        read => read.err(),
+    };
     let mesh = mesh.map(|error| error.to_string());
     let models = models.map(|error| error.to_string());
     let sinks = sinks.map(|error| error.to_string());
-    let known = mesh.into_iter().chain(models).chain(sinks);
+    let page = page.map(|error| error.to_string());
+    let known = mesh.into_iter().chain(models).chain(page).chain(sinks);
     known.chain(unknown(disk, homes)).collect()
 }
 

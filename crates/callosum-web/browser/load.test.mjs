@@ -15,6 +15,9 @@ const TASKS = Number(process.env.PAGE_LOAD_TASKS ?? (IS_RELEASE ? 10_000 : 2000)
 const EVENTS = Number(process.env.PAGE_LOAD_EVENTS ?? (IS_RELEASE ? 50_000 : 5000));
 const SECONDS = Number(process.env.PAGE_LOAD_SECONDS ?? 5);
 
+// One task in so many stays open.
+const OPEN_OF = IS_RELEASE ? 10 : 2;
+
 // Events of one request; the most are 1,000.
 const BATCH = 1000;
 
@@ -38,6 +41,11 @@ describe("load", () => {
 
   const event = (type, payload) => ({ type, source: "codex", cwd: machine.project, payload });
 
+  const handoff = (at) => event("calc.task_handoff", {
+    id: `t-${at}`, prompt: `Task ${at}: check file ${at % 97} of the shop`, assigned_to: "codex", priority: at % 9,
+  });
+  const completed = (at) => event("calc.task.completed", { task: `t-${at}`, by: "codex", result: "checked" });
+
   async function fill(count, one) {
     for (let at = 0; at < count; at += BATCH) {
       await post(Array.from({ length: Math.min(BATCH, count - at) }, (_, more) => one(at + more)));
@@ -51,7 +59,12 @@ describe("load", () => {
     machine.run(["init", "--ledger", "--yes"]);
     machine.serve();
     const took = await timed(async () => {
-      await fill(TASKS, (at) => event("calc.task_handoff", { id: `t-${at}`, prompt: `Task ${at}: check file ${at % 97} of the shop`, assigned_to: "codex", priority: at % 9 }));
+      for (let from = 0; from < TASKS; from += BATCH) {
+        const many = Math.min(BATCH, TASKS - from);
+        await fill(many, (at) => handoff(from + at));
+        // The board takes at most 2,000 open tasks, so most of them are complete.
+        await post(Array.from({ length: many }, (_, at) => from + at).filter((at) => at % OPEN_OF !== 0).map(completed));
+      }
       await fill(EVENTS, (at) => event("agent.note", { text: `note ${at}`, file: `src/part_${at % 50}.py` }));
     });
     console.log(`# ${TASKS} tasks and ${EVENTS} events were taken in ${(took / 1000).toFixed(1)} s`);
@@ -124,7 +137,7 @@ describe("load", () => {
     const [, shown, all] = text.match(/([\d,]+) of ([\d,]+)/).map((number) => Number(number.replaceAll(",", "")));
     assert.ok(shown > 0 && shown < all / 2, `${shown} of ${all}`);
     const items = await tab.page.locator("#view [data-item]").count();
-    assert.ok(items > 50 && items <= 200, `${items} items`);
+    assert.ok(items > 20 && items <= 200, `${items} items`);
     await tab.close();
   });
 });

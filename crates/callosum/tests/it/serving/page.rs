@@ -373,3 +373,19 @@ fn open_prints_the_address_of_the_page() {
         elsewhere.stderr
     );
 }
+
+/// CALC-SEC-1: `config check` reports a table `page` that the daemon refuses; a token that only this shell lacks is a
+/// warning of `doctor`.
+#[test]
+fn a_table_of_the_page_that_cannot_be_used_is_reported_before_the_daemon_starts() {
+    let env = repository();
+    let text = "[page]\nhost = \"https://a/\"\ntoken_env = \"PAGE_TOKEN\"\n";
+    env.write(env.configuration(), text);
+    let out = env.run(["config", "check"]).ended_with(1).stdout;
+    assert!(out.contains("`page.host` is `https://a/`"), "{out}");
+    let text = "[page]\nhost = \"agents.example.com\"\ntoken_env = \"PAGE_TOKEN\"\n";
+    env.write(env.configuration(), text);
+    env.run(["config", "check"]).success();
+    let out = env.run(["doctor"]).stdout;
+    assert!(out.contains("page: $PAGE_TOKEN is not set here"), "{out}");
+}

@@ -46,6 +46,7 @@ pub mod json_error;
 pub mod ledger;
 pub mod ledger_errors;
 pub mod mcp_registration;
+pub mod memory;
 pub mod mesh;
 pub mod mesh_health;
 pub mod metrics;

@@ -234,6 +234,11 @@ impl Homes {
         constitution.with_added_extension("sig")
     }
 
+    /// Returns the folder of the memory of past sessions, with its settings and its index.
+    pub fn memory(&self) -> PathBuf {
+        self.machine.join("memory")
+    }
+
     /// Returns the place in which the user puts a model that knows what words mean, for
     /// [`search_index`](Self::search_index).
     pub fn model(&self) -> PathBuf {

@@ -43,4 +43,5 @@ pub use self::{
     query::{Query, Unit},
     search::{By, Search, SearchHit},
     tree::{TREE, Updated},
+    words::{push_words, simple_words, words},
 };

@@ -22,6 +22,11 @@ impl Phrase {
         all
     }
 
+    /// Returns the text, with one space between words.
+    pub fn text(&self) -> &str {
+        &self.0
+    }
+
     /// Whether a text contains it: case-sensitive, as whole words, with any white space between
     /// them.
     pub fn is_in(&self, text: &str) -> bool {

@@ -66,16 +66,16 @@ impl Query {
         self.typed.chars().all(is_of_a_name).then_some(last)
     }
 
-    /// Returns its words; of identifiers only the parts.
-    pub(super) fn simple_words(&self) -> impl Iterator<Item = &str> {
+    /// Returns its words, of identifiers only the parts.
+    pub fn simple_words(&self) -> impl Iterator<Item = &str> {
         self.units.iter().flat_map(|unit| {
             let whole = unit.parts.is_empty().then_some(&unit.whole);
             whole.into_iter().chain(&unit.parts).map(String::as_str)
         })
     }
 
-    /// Every word that is looked up in the index, once.
-    pub(super) fn words(&self) -> Vec<&str> {
+    /// Returns every word that is looked up in an index, once.
+    pub fn words(&self) -> Vec<&str> {
         let mut all: Vec<&str> = Vec::new();
         for unit in &self.units {
             let parts = unit.parts.iter().map(String::as_str);

@@ -3,12 +3,12 @@
 /// Longest word that is taken; what is longer is data, and its beginning is enough to find it.
 const LONGEST: usize = 64;
 
-/// The words of a text in lower case, in their order.
+/// Returns the words of a text in lower case, in their order.
 ///
 /// A word is a run of letters, digits and underscores. One that is made of several gives itself and
 /// each of them: `parseHTTPHeader` gives `parsehttpheader`, `parse`, `http` and `header`, and
 /// `MAX_TEXT_BYTES` gives `max_text_bytes`, `max`, `text` and `bytes`. Costs one pass over the text.
-pub(super) fn words(text: &str) -> impl Iterator<Item = String> + '_ {
+pub fn words(text: &str) -> impl Iterator<Item = String> + '_ {
     text.split(|c: char| !(c.is_alphanumeric() || c == '_'))
         .filter(|run| run.chars().any(char::is_alphanumeric))
         .flat_map(|run| {
@@ -24,7 +24,7 @@ pub(super) fn words(text: &str) -> impl Iterator<Item = String> + '_ {
 /// Adds the words of a text to `all`, each with a space behind it.
 ///
 /// Most words are small letters alone and their own only part, which is seen without taking them apart.
-pub(super) fn push_words(text: &str, all: &mut String) {
+pub fn push_words(text: &str, all: &mut String) {
     for run in text.split(|c: char| !(c.is_alphanumeric() || c == '_')) {
         if run.is_empty() {
             continue;
@@ -41,8 +41,8 @@ pub(super) fn push_words(text: &str, all: &mut String) {
     }
 }
 
-/// The words of a text in lower case, of an identifier only its parts.
-pub(super) fn simple_words(text: &str) -> impl Iterator<Item = String> + '_ {
+/// Returns the words of a text in lower case, of an identifier only its parts.
+pub fn simple_words(text: &str) -> impl Iterator<Item = String> + '_ {
     text.split(|c: char| !(c.is_alphanumeric() || c == '_'))
         .flat_map(|run| parts(shortened(run)))
         .map(str::to_lowercase)

@@ -95,13 +95,21 @@ impl Model {
         }))
     }
 
-    /// Identifies this model among others.
-    pub(crate) fn stamp(&self) -> &str {
+    /// Returns a text that identifies this model among others.
+    pub fn stamp(&self) -> &str {
         &self.stamp
     }
 
-    /// Reads all vectors, for those who have many texts.
-    pub(crate) fn hold(&self) -> Result<(), ModelError> {
+    /// Returns the count of numbers in a vector.
+    pub fn width(&self) -> usize {
+        self.matrix.width()
+    }
+
+    /// Reads all vectors, for a caller with many texts.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn hold(&self) -> Result<(), ModelError> {
         let held = self.matrix.hold();
         held.map_err(|why| not_understood(Path::new(VECTORS), &why))
     }
@@ -110,7 +118,7 @@ impl Model {
     /// -127 to 127; empty if none of them is known.
     ///
     /// `seen` keeps the vectors of words from one text to the next.
-    pub(crate) fn direction<'w>(
+    pub fn direction<'w>(
         &self,
         words: impl Iterator<Item = &'w str>,
         seen: &mut HashMap<String, Vec<f32>>,

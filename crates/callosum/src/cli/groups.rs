@@ -63,6 +63,7 @@ pub(super) const GROUPS: &[Group] = &[
         commands: &[
             ("session", "Record decisions and check their evidence"),
             ("bead", "Track tasks as YAML files in .beads"),
+            ("memory", "Index past sessions of your agents"),
         ],
     },
     Group {

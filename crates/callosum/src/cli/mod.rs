@@ -41,6 +41,7 @@ mod legacy_args;
 mod local_time;
 mod mcp;
 mod mcp_registration;
+mod memory;
 pub(crate) mod mesh;
 mod metrics;
 mod model;
@@ -197,6 +198,8 @@ Examples:
     Session(session::SessionCommand),
     #[command(subcommand)]
     Bead(bead::BeadCommand),
+    #[command(subcommand)]
+    Memory(memory::MemoryCommand),
     #[command(subcommand)]
     Mesh(mesh::MeshCommand),
     #[cfg(feature = "plans")]
@@ -421,6 +424,7 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
         Command::Guard(command) => guard::run(&context, &command),
         Command::Session(command) => session::run(&context, &command),
         Command::Bead(command) => bead::run(&context, &command),
+        Command::Memory(command) => memory::run(&context, &command),
         Command::Mesh(command) => mesh::run(&context, &command),
         #[cfg(feature = "plans")]
         Command::Plans(command) => command.run(&context),
@@ -494,6 +498,7 @@ impl Command {
             | Self::Guard(_)
             | Self::Session(_)
             | Self::Bead(_)
+            | Self::Memory(_)
             | Self::Mesh(_)
             | Self::Config(_)
             | Self::Uninstall(_)

@@ -7,7 +7,10 @@ mod render;
 use std::num::NonZeroUsize;
 
 use callosum_app::find::{asked, from_root, scope, searched, share};
+use callosum_app::memory::{self, SessionQuestion};
+use callosum_app::time_arg::TimeArg;
 use callosum_app::{CommandError, Exit};
+use callosum_memory::{Client, RankBy};
 use callosum_search::{By, Query, Search};
 use clap::{Args, ValueEnum};
 
@@ -26,13 +29,19 @@ use crate::ui::at_least_one;
 /// A name matches if a passage has the name or all of its words. The score is the share of the query
 /// that a passage covers, from 0 to 1, reduced by up to a quarter for a low rank. Exits with 1 if
 /// nothing matches.
+///
+/// With --sessions, searches the past sessions of your agents instead, once `callosum memory on` has read them. A session
+/// is found by its messages, tool calls and failures. Each comes with the command that resumes it, and with a check of what
+/// it cites against the files as they are now.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum find \"where is the config read\"
   $ callosum find parseConfig --path src --limit 3
   $ callosum find --section Installation
-  $ callosum find \"retry policy\" --threshold 0.4 --jsonl")]
+  $ callosum find \"retry policy\" --threshold 0.4 --jsonl
+  $ callosum find --sessions \"why did we drop the message broker\"
+  $ callosum find --sessions \"flaky login test\" --all-projects --since 30d --agent codex")]
 pub(crate) struct FindArgs {
     /// Words, an identifier, or "text in quotes" that must occur exactly
     #[arg(value_name = "QUERY", required_unless_present = "section")]
@@ -54,6 +63,18 @@ pub(crate) struct FindArgs {
     /// Search method
     #[arg(long, value_enum, default_value = "all")]
     by: ByArg,
+    /// Search past sessions of your agents
+    #[arg(long, conflicts_with_all = ["section", "path", "threshold", "full", "jsonl"])]
+    sessions: bool,
+    /// With --sessions: sessions of all projects, not only of this one
+    #[arg(long, requires = "sessions")]
+    all_projects: bool,
+    /// With --sessions: only turns since a time, a date or an age (30m, 2h, 7d)
+    #[arg(long, value_name = "TIME", value_parser = TimeArg::read, requires = "sessions", allow_negative_numbers = true)]
+    since: Option<TimeArg>,
+    /// With --sessions: only sessions of this agent
+    #[arg(long, value_name = "AGENT", value_parser = past_client, requires = "sessions")]
+    agent: Option<Client>,
     /// Print each passage in full
     #[arg(long)]
     full: bool,
@@ -76,7 +97,16 @@ enum ByArg {
     Ck,
 }
 
+/// Parses the name of a client whose sessions can be read.
+fn past_client(text: &str) -> Result<Client, String> {
+    let names = Client::ALL.map(Client::name).join(", ");
+    Client::of(text).ok_or_else(|| format!("allowed: {names}"))
+}
+
 pub(super) fn run(context: &Context, args: &FindArgs) -> Result<(), CommandError> {
+    if args.sessions {
+        return past_sessions(context, args);
+    }
     let mut search = search(context, args)?;
     let answer = searched(context, &mut search)?;
     let is_found = !answer.found.is_empty();
@@ -87,6 +117,41 @@ pub(super) fn run(context: &Context, args: &FindArgs) -> Result<(), CommandError
     } else {
         Err(CommandError::told(Exit::No))
     }
+}
+
+fn past_sessions(context: &Context, args: &FindArgs) -> Result<(), CommandError> {
+    let question = args.query.as_deref().unwrap_or_default();
+    let now = context.clock.now();
+    let by = match args.by {
+        ByArg::All => RankBy::All,
+        ByArg::Words => RankBy::Words,
+        ByArg::Meaning => RankBy::Meaning,
+        ByArg::Names | ByArg::Ck => {
+            let what =
+                "past sessions are not searched by this method (allowed: all, words, meaning)";
+            return Err(CommandError::new(Exit::Usage, what));
+        }
+    };
+    let found = memory::find(
+        context,
+        &SessionQuestion {
+            question,
+            all_projects: args.all_projects,
+            since: args.since.map(|since| since.first(now)),
+            client: args.agent,
+            by,
+            limit: args.limit.get(),
+        },
+    )?;
+    if context.ui.json {
+        context.ui.json_data(&found)?;
+    } else {
+        super::memory::sessions(context, question, &found)?;
+    }
+    if found.sessions.is_empty() {
+        return Err(CommandError::told(Exit::No));
+    }
+    Ok(())
 }
 
 fn search(context: &Context, args: &FindArgs) -> Result<Search, CommandError> {

@@ -23,6 +23,7 @@ use callosum_app::ledger::{
     BackupOutput, CheckProofOutput, CostOutput, DiffOutput, ProveOutput, QueryOutput,
     RecoverOutput, RotateOutput, StatsOutput,
 };
+use callosum_app::memory::{MemoryChangeOutput, MemoryStatusOutput, SessionsFoundOutput};
 use callosum_app::mesh::{
     BridgeOutput, ClassifyOutput, ConflictOutput, ConflictsOutput, DigestOutput, DiscoveriesOutput,
     EventsOutput, InjectOutput, LeasesOutput, MeshTaskOutput, MeshTasksOutput, MessagesOutput,
@@ -95,6 +96,7 @@ const SCHEMAS: &[Entry] = &[
     ("output-executor-run", || schema_for!(RunOutput)),
     ("output-executor-runs", || schema_for!(RunsOutput)),
     ("output-find", || schema_for!(FindOutput)),
+    ("output-find-sessions", || schema_for!(SessionsFoundOutput)),
     ("output-generate-schemas", || schema_for!(SchemasOutput)),
     ("output-guard-allow", || schema_for!(PermitOutput)),
     ("output-guard-auto-allow", || schema_for!(AutoAllowOutput)),
@@ -124,6 +126,8 @@ const SCHEMAS: &[Entry] = &[
     ("output-ledger-rotate", || schema_for!(RotateOutput)),
     ("output-ledger-stats", || schema_for!(StatsOutput)),
     ("output-ledger-cost", || schema_for!(CostOutput)),
+    ("output-memory-change", || schema_for!(MemoryChangeOutput)),
+    ("output-memory-status", || schema_for!(MemoryStatusOutput)),
     ("output-mesh-bridge", || schema_for!(BridgeOutput)),
     ("output-mesh-conflict", || schema_for!(ShownConflictOutput)),
     ("output-mesh-conflict-resolved", || {

@@ -1,0 +1,315 @@
+//! `callosum memory` and `callosum find --sessions`: the memory of past sessions on this machine.
+//!
+//! Start with [`find`], which brings the index in line and searches it. [`settings`] says whether the user turned the memory
+//! on; nothing is read before that. [`output`] is what `--json` prints.
+
+pub mod output;
+mod settings;
+mod verify;
+
+pub use self::{
+    output::{
+        MemoryChangeOutput, MemoryStatusOutput, SessionHitOutput, SessionsFoundOutput,
+        StoredTurnOutput,
+    },
+    settings::{ForgottenSession, MemorySettings},
+};
+
+use std::path::PathBuf;
+
+use callosum_executor::client::Client as ExecutorClient;
+use callosum_executor::output_format::Dialect;
+use callosum_memory::{
+    Client, ClientFolder, Memory, MemoryError, MemoryScope, RankBy, SessionSearch, UpdateReport,
+    remove,
+};
+use callosum_search::Model;
+use jiff::Timestamp;
+
+use crate::context::Context;
+use crate::{CommandError, Exit, many, thousands};
+
+/// The command that turns the memory on.
+pub const ON: &str = "callosum memory on";
+
+/// A search in past sessions, as a person or an agent asks for it.
+#[derive(Clone, Debug)]
+pub struct SessionQuestion<'q> {
+    /// The question.
+    pub question: &'q str,
+    /// Whether sessions of all projects are searched, not only of this one.
+    pub all_projects: bool,
+    /// Only turns since then.
+    pub since: Option<Timestamp>,
+    /// Only sessions of this client.
+    pub client: Option<Client>,
+    /// The methods.
+    pub by: RankBy,
+    /// Most sessions.
+    pub limit: usize,
+}
+
+/// Brings the index in line, and returns the sessions that answer a question, the best first.
+///
+/// # Errors
+/// The memory is off, or its index cannot be used.
+pub fn find(
+    context: &Context,
+    question: &SessionQuestion<'_>,
+) -> Result<SessionsFoundOutput, CommandError> {
+    let settings = turned_on(context)?;
+    let (memory, report) = updated(context, &settings)?;
+    if question.by == RankBy::Meaning && !memory.has_model() {
+        let folder = context.project.homes.model();
+        let hint = format!(
+            "put model.safetensors and tokenizer.json into {}",
+            folder.display()
+        );
+        return Err(CommandError::new(Exit::Environment, "no model is installed").hint(hint));
+    }
+    let search = SessionSearch {
+        question: crate::find::asked(question.question)?,
+        folders: (!question.all_projects).then(|| project_folders(context)),
+        since: question.since,
+        client: question.client,
+        by: question.by,
+        limit: question.limit,
+    };
+    let hits = memory.search(&search).map_err(|error| unusable(&error))?;
+    let sessions = hits.into_iter().map(|hit| output::hit(context, hit));
+    Ok(SessionsFoundOutput {
+        sessions: sessions.collect(),
+        added_turns: report.added,
+    })
+}
+
+/// Returns the settings of a memory that is on.
+fn turned_on(context: &Context) -> Result<MemorySettings, CommandError> {
+    let settings = MemorySettings::read(context)?;
+    if settings.on {
+        return Ok(settings);
+    }
+    let what = "the memory of past sessions is off";
+    Err(CommandError::new(Exit::Usage, what).hint(ON))
+}
+
+/// Turns the memory on, and reads the sessions of the clients on this machine.
+///
+/// # Errors
+/// The settings or the index cannot be written.
+pub fn turn_on(context: &Context) -> Result<UpdateReport, CommandError> {
+    let mut settings = MemorySettings::read(context)?;
+    settings.on = true;
+    settings.write(context)?;
+    let (_, report) = updated(context, &settings)?;
+    Ok(report)
+}
+
+/// Turns the memory off. The index stays, and is not updated.
+///
+/// # Errors
+/// The settings cannot be written.
+pub fn turn_off(context: &Context) -> Result<(), CommandError> {
+    let mut settings = MemorySettings::read(context)?;
+    settings.on = false;
+    settings.write(context)
+}
+
+/// Leaves the sessions in a folder out from here on, or ends that. Updates the index, if the memory is on.
+///
+/// # Errors
+/// The settings or the index cannot be written.
+pub fn exclude(
+    context: &Context,
+    folder: PathBuf,
+    ends: bool,
+) -> Result<UpdateReport, CommandError> {
+    let mut settings = MemorySettings::read(context)?;
+    let before = settings.excluded.len();
+    settings.excluded.retain(|other| *other != folder);
+    if ends && settings.excluded.len() == before {
+        let what = format!("{} is not excluded", folder.display());
+        return Err(CommandError::new(Exit::Usage, what).hint("callosum memory status"));
+    }
+    if !ends {
+        settings.excluded.push(folder);
+    }
+    settings.write(context)?;
+    if !settings.on {
+        return Ok(UpdateReport::default());
+    }
+    Ok(updated(context, &settings)?.1)
+}
+
+/// Forgets a session: its turns go, and its file is not read again. Says how many turns went.
+///
+/// # Errors
+/// There is no such session in the index, or it cannot be written.
+pub fn forget_session(context: &Context, session: &str) -> Result<u64, CommandError> {
+    let mut settings = MemorySettings::read(context)?;
+    let memory = open(context)?;
+    let clients = memory
+        .clients_of(session)
+        .map_err(|error| unusable(&error))?;
+    if clients.is_empty() {
+        let what = format!("no session `{session}` in the memory");
+        return Err(CommandError::new(Exit::No, what).hint("callosum find --sessions QUESTION"));
+    }
+    for client in clients {
+        let client = client.name().to_owned();
+        let session = session.to_owned();
+        settings
+            .forgotten
+            .push(ForgottenSession { client, session });
+    }
+    settings.write(context)?;
+    drop(memory);
+    Ok(updated(context, &settings)?.1.removed)
+}
+
+/// Removes the whole index, and turns the memory off. Says whether there was an index.
+///
+/// # Errors
+/// A file cannot be removed or written.
+pub fn forget_all(context: &Context) -> Result<bool, CommandError> {
+    turn_off(context)?;
+    remove(&context.disk, &file(context))
+        .map_err(|error| CommandError::from_error(Exit::Environment, &error))
+}
+
+/// Removes the index and reads all sessions again.
+///
+/// # Errors
+/// The memory is off, or its index cannot be written.
+pub fn rebuild(context: &Context) -> Result<UpdateReport, CommandError> {
+    let settings = turned_on(context)?;
+    remove(&context.disk, &file(context))
+        .map_err(|error| CommandError::from_error(Exit::Environment, &error))?;
+    Ok(updated(context, &settings)?.1)
+}
+
+/// Calls `each` with every turn of the index, session by session.
+///
+/// # Errors
+/// The index cannot be read, or `each` fails.
+pub fn export(
+    context: &Context,
+    each: &mut dyn FnMut(&StoredTurnOutput) -> Result<(), CommandError>,
+) -> Result<(), CommandError> {
+    let memory = open(context)?;
+    let mut failure = None;
+    let read = memory.each_turn(&mut |turn| {
+        let result = each(&output::stored(turn));
+        let goes_on = result.is_ok();
+        failure = result.err();
+        goes_on
+    });
+    read.map_err(|error| unusable(&error))?;
+    failure.map_or(Ok(()), Err)
+}
+
+/// Returns the state of the memory.
+///
+/// # Errors
+/// The settings or the index cannot be read.
+pub fn status(context: &Context) -> Result<MemoryStatusOutput, CommandError> {
+    let settings = MemorySettings::read(context)?;
+    let is_there = context.disk.exists(&file(context));
+    let is_there = is_there.map_err(|error| CommandError::from_error(Exit::Environment, &error))?;
+    let memory = is_there.then(|| open(context)).transpose()?;
+    output::status(context, settings, memory.as_ref(), &folders(context))
+}
+
+fn file(context: &Context) -> PathBuf {
+    context.project.homes.memory().join("turns.db")
+}
+
+fn open(context: &Context) -> Result<Memory, CommandError> {
+    Memory::open(&context.disk, &file(context)).map_err(|error| unusable(&error))
+}
+
+/// Opens the index with the installed model, and brings it in line.
+fn updated(
+    context: &Context,
+    settings: &MemorySettings,
+) -> Result<(Memory, UpdateReport), CommandError> {
+    let model = match Model::open(&context.disk, &context.project.homes.model()) {
+        Ok(model) => model,
+        Err(error) => {
+            let hint = "searched by words; see `callosum doctor`";
+            context.report.warn(&error.to_string(), Some(hint));
+            None
+        }
+    };
+    let mut memory = open(context)?
+        .with_model(model)
+        .map_err(|error| unusable(&error))?;
+    let scope = MemoryScope {
+        folders: folders(context),
+        excluded: settings.excluded.clone(),
+        forgotten: settings.forgotten(),
+    };
+    let progress = context.report.progress("looking for new sessions");
+    let update = memory.update(&context.disk, &scope, &mut |done| {
+        let percent = done.bytes * 100 / done.of.max(1);
+        let turns = thousands(done.turns);
+        progress.now(format!("reading past sessions: {percent} %, {turns} turns"));
+    });
+    drop(progress);
+    let report = update.map_err(|error| unusable(&error))?;
+    if report.added + report.removed > 0 {
+        let added = many(report.added, "turn");
+        context
+            .report
+            .detail(&format!("{added} read, {} removed", report.removed));
+    }
+    Ok((memory, report))
+}
+
+fn unusable(error: &MemoryError) -> CommandError {
+    let failed = CommandError::because(
+        Exit::Environment,
+        "cannot use the memory of past sessions",
+        error,
+    );
+    match error.is_damage() {
+        true => failed.hint("callosum memory rebuild"),
+        false => failed,
+    }
+}
+
+/// Returns the folders of the clients on this machine.
+fn folders(context: &Context) -> Vec<ClientFolder> {
+    let folder = |client: Client| {
+        let dialect = match client {
+            Client::ClaudeCode => Dialect::Claude,
+            Client::Codex => Dialect::Codex,
+            Client::Gemini => Dialect::Gemini,
+            Client::Qwen => Dialect::Qwen,
+            Client::Opencode => Dialect::Opencode,
+        };
+        let data = || {
+            let data = context.environment.path("XDG_DATA_HOME");
+            let data = data.filter(|_| client == Client::Opencode);
+            Some(data.filter(|path| path.is_absolute())?.join("opencode"))
+        };
+        let own = ExecutorClient::of(dialect)?;
+        let path = data().or_else(|| crate::client_settings::own_folder(context, own))?;
+        Some(ClientFolder { client, path })
+    };
+    Client::ALL.into_iter().filter_map(folder).collect()
+}
+
+/// Returns the folders whose sessions are of this project: its tree, and its main work tree.
+fn project_folders(context: &Context) -> Vec<PathBuf> {
+    let mut all = vec![context.tree().to_owned()];
+    for other in [context.state(), context.sessions()] {
+        if other.is_absolute()
+            && !other.starts_with(&context.project.homes.machine)
+            && !all.iter().any(|one| one == other)
+        {
+            all.push(other.to_owned());
+        }
+    }
+    all
+}

@@ -1,0 +1,21 @@
+//! Checks of what a turn cites, against the files of its session's folder as they are now.
+
+use std::path::Path;
+
+use callosum_citation::{Tally, find, verify};
+
+use crate::context::Context;
+
+/// Most citations of a turn that are looked up.
+const MOST: usize = 20;
+
+/// Counts the citations of a text that hold in a folder; `None` if it cites nothing, or the folder is gone.
+pub(super) fn tally(context: &Context, folder: Option<&str>, text: &str) -> Option<Tally> {
+    let mut citations = find(text);
+    citations.truncate(MOST);
+    let folder = Path::new(folder?);
+    if citations.is_empty() || !context.disk.exists(folder).unwrap_or(false) {
+        return None;
+    }
+    Some(Tally::of(&verify(&context.disk, folder, &citations)))
+}

@@ -1,0 +1,474 @@
+//! [`Store`]: writes the turns of files into the index, within a transaction that the caller commits.
+
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    iter::repeat,
+};
+
+use callosum_search::{Model, push_words, simple_words};
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension as _, params};
+use sha2::{Digest as _, Sha256};
+
+use super::{
+    client::Client,
+    session_files::SessionFile,
+    transcript::{Change, Changes, Facts, Record},
+    turn::Turn,
+    update::LeavesOut,
+    vectors,
+};
+
+/// Words whose vectors are kept from one text to the next.
+const MOST_WORDS: usize = 50_000;
+
+/// Vectors in memory before they are written.
+const MOST_VECTORS: usize = 8192;
+
+/// Numbers of turns that were written and removed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    pub added: u64,
+    pub removed: u64,
+}
+
+/// A session, as the index knows it.
+#[derive(Clone, Debug)]
+pub(crate) struct StoredSession {
+    pub id: i64,
+    pub folder: Option<String>,
+}
+
+/// Writes turns.
+pub(crate) struct Store<'c> {
+    connection: &'c Connection,
+    model: Option<&'c Model>,
+    counts: Counts,
+    /// Vectors of words.
+    seen: HashMap<String, Vec<f32>>,
+    /// Vectors of turns that were added, by their ids.
+    vectors: BTreeMap<i64, Vec<u8>>,
+    /// The session of the file that is being read.
+    session: Option<i64>,
+    /// Whether the sessions of that file are left out.
+    is_excluded: bool,
+    words: String,
+}
+
+impl<'c> Store<'c> {
+    pub(crate) fn new(connection: &'c Connection, model: Option<&'c Model>) -> Self {
+        Self {
+            connection,
+            model,
+            counts: Counts::default(),
+            seen: HashMap::new(),
+            vectors: BTreeMap::new(),
+            session: None,
+            is_excluded: false,
+            words: String::new(),
+        }
+    }
+
+    /// Returns the numbers of turns so far.
+    pub(crate) fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// Writes the vectors of the turns so far. It is called before each commit.
+    pub(crate) fn flush(&mut self) -> rusqlite::Result<()> {
+        vectors::put(self.connection, &self.vectors)?;
+        self.vectors.clear();
+        Ok(())
+    }
+
+    /// Writes what is left, and returns the numbers of turns.
+    pub(crate) fn finish(mut self) -> rusqlite::Result<Counts> {
+        self.flush()?;
+        Ok(self.counts)
+    }
+
+    /// Returns all sessions.
+    pub(crate) fn sessions(&self) -> rusqlite::Result<Vec<StoredSession>> {
+        let mut statement = self.connection.prepare("SELECT id, folder FROM session")?;
+        let rows = statement.query_map([], |row| {
+            Ok(StoredSession {
+                id: row.get(0)?,
+                folder: row.get(1)?,
+            })
+        })?;
+        rows.collect()
+    }
+
+    /// Begins to write the turns of a file: one that is known, or a new one. Returns its id.
+    pub(crate) fn begin_file(
+        &mut self,
+        file: &SessionFile,
+        known: Option<i64>,
+    ) -> rusqlite::Result<i64> {
+        if let Some(id) = known {
+            let sql = "SELECT session, excluded FROM file WHERE id = ?1";
+            let mut statement = self.connection.prepare_cached(sql)?;
+            let (session, excluded): (Option<i64>, i64) =
+                statement.query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            self.session = session;
+            self.is_excluded = excluded != 0;
+            return Ok(id);
+        }
+        self.session = None;
+        self.is_excluded = false;
+        let sql = "INSERT OR REPLACE INTO file(client, path, device, inode, read, len, modified, tail, excluded)
+             VALUES(?1, ?2, ?3, ?4, 0, 0, 0, 0, 0)";
+        let id = file
+            .id
+            .map(|(device, inode)| (device.cast_signed(), inode.cast_signed()));
+        self.connection.prepare_cached(sql)?.execute(params![
+            file.client.name(),
+            file.path.to_string_lossy(),
+            id.map(|id| id.0),
+            id.map(|id| id.1)
+        ])?;
+        Ok(self.connection.last_insert_rowid())
+    }
+
+    /// Notes up to which place a file was read, and the number of the bytes before it.
+    pub(crate) fn end_file(
+        &mut self,
+        id: i64,
+        read: u64,
+        file: &SessionFile,
+        tail: i64,
+    ) -> rusqlite::Result<()> {
+        let sql = "UPDATE file SET read = ?2, len = ?3, modified = ?4, tail = ?5, session = ?6, excluded = ?7 WHERE id = ?1";
+        self.connection.prepare_cached(sql)?.execute(params![
+            id,
+            read.cast_signed(),
+            file.len.cast_signed(),
+            file.modified,
+            tail,
+            self.session,
+            self.is_excluded
+        ])?;
+        Ok(())
+    }
+
+    /// Returns the number of the bytes before the place up to which a file was read.
+    pub(crate) fn tail_of(&self, file: i64) -> rusqlite::Result<i64> {
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT tail FROM file WHERE id = ?1")?;
+        statement.query_row([file], |row| row.get(0))
+    }
+
+    /// Writes what lines of a file did. Nothing of a session in an excluded folder is written, and what is there goes.
+    pub(crate) fn apply(
+        &mut self,
+        file: i64,
+        of: &SessionFile,
+        changes: Changes,
+        leaves_out: &LeavesOut<'_>,
+    ) -> rusqlite::Result<()> {
+        let name = self.tell_facts(of, &changes.facts)?;
+        let is_forgotten = name.is_some_and(|name| leaves_out.session(of.client, &name));
+        let folder = changes.facts.folder.as_deref();
+        if is_forgotten || folder.is_some_and(|folder| leaves_out.folder(folder)) {
+            self.is_excluded = true;
+            self.forget_turns("file", file)?;
+        }
+        if self.is_excluded {
+            return Ok(());
+        }
+        for change in changes.changes {
+            match change {
+                Change::Put(record) => self.put(file, of.client, &record)?,
+                Change::RewindTo(record) => self.rewind(file, of.client, &record)?,
+                Change::Clear => self.forget_turns("file", file)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes what is known of the session as a whole. The file's place says which session it is, else its content, else
+    /// its name. Returns the id of a session that begins.
+    fn tell_facts(&mut self, of: &SessionFile, facts: &Facts) -> rusqlite::Result<Option<String>> {
+        let parent = of.parent().or(facts.parent.as_deref());
+        let stem = || of.path.file_stem().and_then(|stem| stem.to_str());
+        let mut begins = None;
+        if self.session.is_none() || parent.is_some() {
+            let name = parent
+                .or(of.session())
+                .or(facts.session.as_deref())
+                .or_else(stem)
+                .unwrap_or_default();
+            self.session = Some(self.session_of(of.client, name)?);
+            begins = Some(name.to_owned());
+        }
+        // A sub-agent has no say in the folder and the title of its session.
+        let (folder, title) = match parent {
+            Some(_) => (None, None),
+            None => (facts.folder.as_deref(), facts.title.as_deref()),
+        };
+        self.describe(folder, title)?;
+        Ok(begins)
+    }
+
+    /// Ends the turns of a session, in a file with several.
+    pub(crate) fn end_session(&mut self) {
+        self.session = None;
+    }
+
+    /// Goes on with the turns of a session.
+    pub(crate) fn begin_session(
+        &mut self,
+        client: Client,
+        name: &str,
+        folder: Option<&str>,
+        title: Option<&str>,
+    ) -> rusqlite::Result<()> {
+        self.session = Some(self.session_of(client, name)?);
+        self.describe(folder, title)
+    }
+
+    fn describe(&self, folder: Option<&str>, title: Option<&str>) -> rusqlite::Result<()> {
+        if folder.is_none() && title.is_none() {
+            return Ok(());
+        }
+        // The first folder is the one that the session is resumed in.
+        let sql = "UPDATE session SET folder = coalesce(folder, ?2), title = coalesce(?3, title) WHERE id = ?1";
+        self.connection
+            .prepare_cached(sql)?
+            .execute(params![self.session, folder, title])?;
+        Ok(())
+    }
+
+    fn session_of(&self, client: Client, name: &str) -> rusqlite::Result<i64> {
+        let sql = "INSERT INTO session(client, name) VALUES(?1, ?2)
+             ON CONFLICT(client, name) DO UPDATE SET name = name RETURNING id";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        statement.query_row(params![client.name(), name], |row| row.get(0))
+    }
+
+    /// Writes a record: a new one, or a newer version of one in the same file. A copy of one in another file is noted.
+    pub(crate) fn put(
+        &mut self,
+        file: i64,
+        client: Client,
+        record: &Record,
+    ) -> rusqlite::Result<()> {
+        let number = number(client, &record.id);
+        let known: Vec<(i64, i64, String)> = {
+            let sql = "SELECT id, file, text FROM turn WHERE record = ?1 ORDER BY part";
+            let mut statement = self.connection.prepare_cached(sql)?;
+            let rows =
+                statement.query_map([number], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+            rows.collect::<rusqlite::Result<_>>()?
+        };
+        if let Some((_, other, _)) = known.iter().find(|(_, other, _)| *other != file) {
+            let sql = "INSERT OR IGNORE INTO copy(file, of) VALUES(?1, ?2)";
+            self.connection
+                .prepare_cached(sql)?
+                .execute([file, *other])?;
+            return Ok(());
+        }
+        for ((part, turn), known) in (0_i64..)
+            .zip(&record.turns)
+            .zip(known.iter().map(Some).chain(repeat(None)))
+        {
+            match known {
+                Some((_, _, text)) if *text == turn.text => {}
+                Some((id, ..)) => {
+                    self.remove_from_indexes(*id)?;
+                    let sql = "UPDATE turn SET text = ?2 WHERE id = ?1";
+                    self.connection
+                        .prepare_cached(sql)?
+                        .execute(params![id, turn.text])?;
+                    self.index(*id, &turn.text)?;
+                }
+                None => self.add(file, number, part, turn)?,
+            }
+        }
+        for (id, ..) in known.iter().skip(record.turns.len()) {
+            self.remove(*id)?;
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, file: i64, record: i64, part: i64, turn: &Turn) -> rusqlite::Result<()> {
+        let at = turn.at.map(Timestamp::as_millisecond);
+        let sql = "INSERT INTO turn(file, session, record, part, speaker, at, text) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+        self.connection.prepare_cached(sql)?.execute(params![
+            file,
+            self.session,
+            record,
+            part,
+            turn.speaker.number(),
+            at,
+            turn.text
+        ])?;
+        let id = self.connection.last_insert_rowid();
+        if at.is_some() {
+            let sql = "UPDATE session SET first = min(coalesce(first, ?2), ?2), last = max(coalesce(last, ?2), ?2)
+                 WHERE id = ?1";
+            self.connection
+                .prepare_cached(sql)?
+                .execute(params![self.session, at])?;
+        }
+        self.index(id, &turn.text)?;
+        self.counts.added += 1;
+        Ok(())
+    }
+
+    /// Adds a turn to the indexes of words and trigrams, and computes its vector.
+    fn index(&mut self, id: i64, text: &str) -> rusqlite::Result<()> {
+        self.words.clear();
+        push_words(text, &mut self.words);
+        let sql = "INSERT INTO words(rowid, body) VALUES(?1, ?2)";
+        self.connection
+            .prepare_cached(sql)?
+            .execute(params![id, self.words])?;
+        let sql = "INSERT INTO trigrams(rowid, body) VALUES(?1, ?2)";
+        self.connection
+            .prepare_cached(sql)?
+            .execute(params![id, text])?;
+        self.add_vector(id, text)
+    }
+
+    /// Computes the vector of a turn, if there is a model.
+    pub(crate) fn add_vector(&mut self, id: i64, text: &str) -> rusqlite::Result<()> {
+        let Some(model) = self.model else {
+            return Ok(());
+        };
+        if self.seen.len() > MOST_WORDS {
+            self.seen.clear();
+        }
+        let all: Vec<String> = simple_words(text).collect();
+        let vector = model.direction(all.iter().map(String::as_str), &mut self.seen);
+        self.vectors.insert(id, vector);
+        if self.vectors.len() >= MOST_VECTORS {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    fn remove_from_indexes(&self, id: i64) -> rusqlite::Result<()> {
+        self.connection
+            .prepare_cached("DELETE FROM words WHERE rowid = ?1")?
+            .execute([id])?;
+        self.connection
+            .prepare_cached("DELETE FROM trigrams WHERE rowid = ?1")?
+            .execute([id])?;
+        Ok(())
+    }
+
+    fn remove(&mut self, id: i64) -> rusqlite::Result<()> {
+        self.remove_from_indexes(id)?;
+        self.connection
+            .prepare_cached("DELETE FROM turn WHERE id = ?1")?
+            .execute([id])?;
+        // The id may be given again.
+        self.vectors.insert(id, Vec::new());
+        self.counts.removed += 1;
+        Ok(())
+    }
+
+    /// Removes a record and all after it in its file; all if it is unknown.
+    fn rewind(&mut self, file: i64, client: Client, record: &str) -> rusqlite::Result<()> {
+        let sql = "SELECT min(id) FROM turn WHERE file = ?1 AND record = ?2";
+        let first: Option<i64> = {
+            let mut statement = self.connection.prepare_cached(sql)?;
+            let first =
+                statement.query_row(params![file, number(client, record)], |row| row.get(0));
+            first.optional()?.flatten()
+        };
+        let ids = self.ids(
+            "SELECT id FROM turn WHERE file = ?1 AND id >= ?2",
+            file,
+            first.unwrap_or(0),
+        )?;
+        ids.into_iter().try_for_each(|id| self.remove(id))
+    }
+
+    fn ids(&self, sql: &str, of: i64, from: i64) -> rusqlite::Result<Vec<i64>> {
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let rows = statement.query_map([of, from], |row| row.get(0))?;
+        rows.collect()
+    }
+
+    /// Removes the turns of a file or of a session.
+    fn forget_turns(&mut self, of: &str, id: i64) -> rusqlite::Result<()> {
+        let ids = self.ids(
+            &format!("SELECT id FROM turn WHERE {of} = ?1 AND id >= ?2"),
+            id,
+            0,
+        )?;
+        ids.into_iter().try_for_each(|id| self.remove(id))
+    }
+
+    /// Removes a session and its turns. Its files stay known, so that they are not read again.
+    pub(crate) fn forget_session(&mut self, id: i64) -> rusqlite::Result<()> {
+        self.forget_turns("session", id)?;
+        self.connection
+            .execute("UPDATE file SET excluded = 1 WHERE session = ?1", [id])?;
+        Ok(())
+    }
+
+    /// Removes a session and its turns, if there are any.
+    pub(crate) fn forget_session_named(
+        &mut self,
+        client: Client,
+        name: &str,
+    ) -> rusqlite::Result<()> {
+        let sql = "SELECT id FROM session WHERE client = ?1 AND name = ?2";
+        let id = self
+            .connection
+            .query_row(sql, params![client.name(), name], |row| row.get(0));
+        match id.optional()? {
+            Some(id) => self.forget_session(id),
+            None => Ok(()),
+        }
+    }
+
+    /// Removes the turns of a file whose sessions are not among these.
+    pub(crate) fn keep_sessions(
+        &mut self,
+        file: i64,
+        names: &HashSet<String>,
+    ) -> rusqlite::Result<()> {
+        let known: Vec<(i64, String)> = {
+            let sql = "SELECT id, name FROM session WHERE id IN (SELECT session FROM turn WHERE file = ?1)";
+            let mut statement = self.connection.prepare_cached(sql)?;
+            let rows = statement.query_map([file], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            rows.collect::<rusqlite::Result<_>>()?
+        };
+        let gone = known.into_iter().filter(|(_, name)| !names.contains(name));
+        gone.into_iter()
+            .try_for_each(|(id, _)| self.forget_turns("session", id))
+    }
+
+    /// Removes a file and its turns. Returns the files that have copies of them, which now are the only ones.
+    pub(crate) fn forget_file(&mut self, id: i64) -> rusqlite::Result<Vec<i64>> {
+        self.forget_turns("file", id)?;
+        let copies = self.ids("SELECT file FROM copy WHERE of = ?1 AND file >= ?2", id, 0)?;
+        self.connection
+            .execute("DELETE FROM copy WHERE of = ?1 OR file = ?1", [id])?;
+        self.connection
+            .execute("DELETE FROM file WHERE id = ?1", [id])?;
+        Ok(copies)
+    }
+}
+
+/// Returns the number of a record among those of all clients.
+fn number(client: Client, record: &str) -> i64 {
+    hash(&[client.name().as_bytes(), b"\0", record.as_bytes()])
+}
+
+/// Returns a number for bytes: the first eight bytes of their SHA-256.
+pub(crate) fn hash(parts: &[&[u8]]) -> i64 {
+    let mut hasher = Sha256::new();
+    for part in parts {
+        hasher.update(part);
+    }
+    let digest = hasher.finalize();
+    let mut first = [0; 8];
+    first.copy_from_slice(&digest[..8]);
+    i64::from_be_bytes(first)
+}

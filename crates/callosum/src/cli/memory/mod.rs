@@ -1,0 +1,187 @@
+//! Arguments and output of `callosum memory`.
+//!
+//! The use case is [`callosum_app::memory`].
+
+mod render;
+
+pub(crate) use self::render::sessions;
+
+use std::path::PathBuf;
+
+use callosum_app::memory::{
+    MemoryChangeOutput, exclude, export, forget_all, forget_session, rebuild, status, turn_off,
+    turn_on,
+};
+use callosum_app::{CommandError, Exit};
+use callosum_redact::terminal_escape::in_json;
+use clap::{Args, Subcommand};
+
+use super::context::Context;
+
+/// Index the past sessions of your agents on this machine, to search them
+///
+/// Off until you turn it on. Reads the session files of Claude Code, Codex, Gemini CLI, Qwen Code and opencode, and never
+/// changes them. Secrets are masked before a text is stored, in a file that only you can read. Nothing leaves the machine.
+#[derive(Debug, Subcommand)]
+pub(crate) enum MemoryCommand {
+    On(OnArgs),
+    Off(OffArgs),
+    Status(StatusArgs),
+    Exclude(ExcludeArgs),
+    Forget(ForgetArgs),
+    Rebuild(RebuildArgs),
+    Export(ExportArgs),
+}
+
+/// Turn the memory on, and read the past sessions
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum memory on
+  $ callosum find --sessions \"why did we drop the message broker\"")]
+pub(crate) struct OnArgs {}
+
+/// Turn the memory off
+///
+/// The index stays, and is not updated. `callosum memory forget --all` removes it.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum memory off")]
+pub(crate) struct OffArgs {}
+
+/// Show whether the memory is on, and what it holds
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum memory status
+  $ callosum memory status --json")]
+pub(crate) struct StatusArgs {}
+
+/// Leave out the sessions that ran in a folder
+///
+/// Sessions in folders inside it are left out, too. Turns that are in the index already are removed.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum memory exclude ~/private
+  $ callosum memory exclude ~/private --end")]
+pub(crate) struct ExcludeArgs {
+    /// The folder
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    /// Read its sessions again
+    #[arg(long)]
+    end: bool,
+}
+
+/// Remove a session, or all, from the index
+///
+/// A session that was forgotten is not read again. The client's own file is not changed.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum memory forget b79fbdfa-2c0b-419c-a0f7-ae50522efffc
+  $ callosum memory forget --all")]
+pub(crate) struct ForgetArgs {
+    /// Id of a session, as `callosum find --sessions` prints it
+    #[arg(value_name = "SESSION", required_unless_present = "all")]
+    session: Option<String>,
+    /// Remove the whole index, and turn the memory off
+    #[arg(long, conflicts_with = "session")]
+    all: bool,
+}
+
+/// Remove the index and read all sessions again
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum memory rebuild")]
+pub(crate) struct RebuildArgs {}
+
+/// Print all turns of the index, one JSON object per line
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum memory export
+  $ callosum memory export > sessions.jsonl")]
+pub(crate) struct ExportArgs {}
+
+pub(super) fn run(context: &Context, command: &MemoryCommand) -> Result<(), CommandError> {
+    match command {
+        MemoryCommand::On(_) => {
+            let report = turn_on(context)?;
+            changed(context, "the memory is on", report.into())
+        }
+        MemoryCommand::Off(_) => {
+            turn_off(context)?;
+            changed(context, "the memory is off", MemoryChangeOutput::default())
+        }
+        MemoryCommand::Status(_) => render::status(context, &status(context)?),
+        MemoryCommand::Exclude(args) => {
+            let folder = context.folder.join(&args.folder);
+            // A folder that is gone may still have sessions.
+            let folder = context.disk.canonicalize(&folder).unwrap_or(folder);
+            let shown = folder.display().to_string();
+            let report = exclude(context, folder, args.end)?;
+            let what = match args.end {
+                true => format!("{shown} is no longer excluded"),
+                false => format!("{shown} is excluded"),
+            };
+            changed(context, &what, report.into())
+        }
+        MemoryCommand::Forget(args) => match &args.session {
+            Some(session) => {
+                let removed = forget_session(context, session)?;
+                let report = MemoryChangeOutput { added: 0, removed };
+                changed(context, &format!("session {session} is forgotten"), report)
+            }
+            None => {
+                let what = match forget_all(context)? {
+                    true => "the index is removed, and the memory is off",
+                    false => "there is no index; the memory is off",
+                };
+                changed(context, what, MemoryChangeOutput::default())
+            }
+        },
+        MemoryCommand::Rebuild(_) => {
+            let report = rebuild(context)?;
+            changed(context, "all sessions were read again", report.into())
+        }
+        MemoryCommand::Export(_) => {
+            let mut any = false;
+            export(context, &mut |turn| {
+                any = true;
+                let line = serde_json::to_string(turn).map_err(CommandError::internal)?;
+                context.ui.data(&format!("{}\n", in_json(&line)))
+            })?;
+            if any {
+                return Ok(());
+            }
+            let what = "the memory of past sessions is empty";
+            Err(CommandError::new(Exit::No, what).hint(callosum_app::memory::ON))
+        }
+    }
+}
+
+/// Prints what a command changed.
+fn changed(context: &Context, what: &str, output: MemoryChangeOutput) -> Result<(), CommandError> {
+    if context.ui.json {
+        return context.ui.json_data(&output);
+    }
+    let mut line = what.to_owned();
+    if output.added > 0 {
+        line.push_str(&format!(
+            ", {} read",
+            callosum_app::many(output.added, "turn")
+        ));
+    }
+    if output.removed > 0 {
+        line.push_str(&format!(
+            ", {} removed",
+            callosum_app::many(output.removed, "turn")
+        ));
+    }
+    context.report.say(&line);
+    Ok(())
+}

@@ -14,6 +14,7 @@ mod finding;
 mod hooks;
 mod mesh_load;
 mod pictures;
+mod recall;
 mod release;
 mod release_build;
 mod repository;
@@ -45,6 +46,9 @@ const SEARCHES: usize = 15;
 
 /// So often editors are let at the bridge file where no other number is asked for.
 const EDITED: u64 = 10;
+
+/// Turns of past sessions that are read where no other number is asked for: those of the seed's author.
+const PAST_TURNS: usize = 112_000;
 
 /// So many events are answered where no other number is asked for.
 const EVENTS: usize = 1000;
@@ -94,6 +98,10 @@ enum Chore {
     Finding,
     /// Looks into a large published repository, by us and by another, and prints how long that takes.
     FindingSpeed { runs: usize },
+    /// Prints how often a past session that is looked for is found.
+    Recall,
+    /// Reads many past sessions and searches them, and prints how long that takes.
+    RecallSpeed { turns: usize },
     /// Prints what it costs in tokens to know two published repositories.
     TokenEfficiency,
     /// Compares the relations that scout claims with what other tools say of published packages.
@@ -136,6 +144,12 @@ impl Chore {
             ["finding-speed", "--runs", number] => {
                 let runs = number.parse().ok().filter(|&runs| runs > 0)?;
                 Some(Chore::FindingSpeed { runs })
+            }
+            ["recall"] => Some(Chore::Recall),
+            ["recall-speed"] => Some(Chore::RecallSpeed { turns: PAST_TURNS }),
+            ["recall-speed", "--turns", number] => {
+                let turns = number.parse().ok().filter(|&turns| turns > 0)?;
+                Some(Chore::RecallSpeed { turns })
             }
             ["hooks"] => Some(Chore::Hooks { runs: EVENTS }),
             ["hooks", "--runs", number] => {
@@ -213,6 +227,8 @@ fn main() -> ExitCode {
         Some(Chore::Floor { address, file }) => mesh_load::floor(&address, &file),
         Some(Chore::Newcomer) => newcomer(),
         Some(Chore::Pictures) => pictures::pictures(),
+        Some(Chore::Recall) => recall::recall(),
+        Some(Chore::RecallSpeed { turns }) => recall::speed(turns),
         Some(Chore::Release(options)) => release::release(&options),
         Some(Chore::Scheduling { jobs }) => scheduling::scheduling(jobs),
         Some(Chore::Sessions { runs }) => sessions::sessions(runs),
@@ -221,7 +237,7 @@ fn main() -> ExitCode {
         None => {
             say(
                 "usage: cargo xtask beads [--runs N] | bridge [--runs N] [--board N] [--program PATH] | compare-reviews --repository DIR... [--model ID]... [--tokens N] [--bugs N] [--seed N] [--json] [--callosum PATH] [--home DIR] [--registry FILE] | coverage | dist [--version-check] [--out DIR] [--program FILE] | finding | finding-speed [--runs N] | hooks [--runs N] | kill-loop [--kills N] [--seed S] | \
-                 mesh-load [--events N] [--program PATH] | newcomer | pictures | release VERSION [--commit] | scheduling [--jobs N] | sessions [--runs N] | token-efficiency | truth [--package NAME] [--json] [-v]",
+                 mesh-load [--events N] [--program PATH] | newcomer | pictures | recall | recall-speed [--turns N] | release VERSION [--commit] | scheduling [--jobs N] | sessions [--runs N] | token-efficiency | truth [--package NAME] [--json] [-v]",
             );
             ExitCode::from(2)
         }

@@ -1,6 +1,6 @@
 CREATE TABLE session (id TEXT PRIMARY KEY, directory TEXT NOT NULL, title TEXT NOT NULL, parent_id TEXT, time_created INTEGER NOT NULL, time_updated INTEGER NOT NULL);
-CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT NOT NULL, time_created INTEGER NOT NULL, data TEXT NOT NULL);
-CREATE TABLE part (id TEXT PRIMARY KEY, message_id TEXT NOT NULL, session_id TEXT NOT NULL, time_created INTEGER NOT NULL, data TEXT NOT NULL);
+CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT NOT NULL, time_created INTEGER NOT NULL, time_updated INTEGER, data TEXT NOT NULL);
+CREATE TABLE part (id TEXT PRIMARY KEY, message_id TEXT NOT NULL, session_id TEXT NOT NULL, time_created INTEGER NOT NULL, time_updated INTEGER, data TEXT NOT NULL);
 BEGIN;
 INSERT INTO session (id, directory, title, parent_id, time_created, time_updated) VALUES ('ses_384d6ff23087U5sQDbyoNY0AjF', '/home/mei/code/heron-ui', 'Translations', NULL, 1783420200000, 1783421602572);
 INSERT INTO message (id, session_id, time_created, data) VALUES ('msg_11c15245f1d0sN6B4jnRjp1pqp', 'ses_384d6ff23087U5sQDbyoNY0AjF', 1783420376295, '{"role":"user","time":{"created":1783420376295},"agent":"build","model":{"providerID":"anthropic","modelID":"claude-sonnet-4-8"}}');
@@ -280,4 +280,6 @@ INSERT INTO message (id, session_id, time_created, data) VALUES ('msg_54813cb233
 INSERT INTO part (id, message_id, session_id, time_created, data) VALUES ('prt_86d67443262aK5tfVq7tpV66MC', 'msg_54813cb2338eZETqp0md2MukC7', 'ses_3e63d02aeff1fBrq10p4hCVXiB', 1788985183352, '{"type":"step-start"}');
 INSERT INTO part (id, message_id, session_id, time_created, data) VALUES ('prt_2d57ec9a68caBWuoSwvjuuMqjm', 'msg_54813cb2338eZETqp0md2MukC7', 'ses_3e63d02aeff1fBrq10p4hCVXiB', 1788985183352, '{"type":"text","text":"Also lowered the read size to 1 MiB with `posix_fadvise(SEQUENTIAL)`; that''s through rustix, so still no unsafe in our code.","time":{"start":1788985183352,"end":1788985183352}}');
 INSERT INTO part (id, message_id, session_id, time_created, data) VALUES ('prt_33c0a2669ad3E8wdU6U5U4uVk0', 'msg_54813cb2338eZETqp0md2MukC7', 'ses_3e63d02aeff1fBrq10p4hCVXiB', 1788985183352, '{"type":"step-finish","reason":"stop","cost":0.01,"tokens":{"input":4000,"output":200,"reasoning":0}}');
+UPDATE message SET time_updated = time_created;
+UPDATE part SET time_updated = time_created;
 COMMIT;

@@ -13,11 +13,13 @@
 
 mod client;
 mod memory;
+mod rank;
 mod search;
 mod session_files;
 mod store;
 mod transcript;
 mod turn;
+mod turn_id;
 mod update;
 mod vectors;
 

@@ -32,20 +32,21 @@ CREATE TABLE file(
   excluded INTEGER NOT NULL);
 CREATE TABLE session(
   id INTEGER PRIMARY KEY, client TEXT NOT NULL, name TEXT NOT NULL, folder TEXT, title TEXT, first INTEGER, last INTEGER,
-  UNIQUE(client, name));
+  next INTEGER NOT NULL DEFAULT 0, UNIQUE(client, name));
 CREATE TABLE turn(
-  id INTEGER PRIMARY KEY, file INTEGER NOT NULL, session INTEGER NOT NULL, record INTEGER NOT NULL, part INTEGER NOT NULL,
-  speaker INTEGER NOT NULL, at INTEGER, text TEXT NOT NULL);
+  id INTEGER PRIMARY KEY, file INTEGER NOT NULL, record INTEGER NOT NULL, part INTEGER NOT NULL, speaker INTEGER NOT NULL,
+  at INTEGER, text TEXT NOT NULL);
 CREATE INDEX turn_by_record ON turn(record, part);
 CREATE INDEX turn_of_file ON turn(file);
-CREATE INDEX turn_of_session ON turn(session);
 CREATE TABLE copy(file INTEGER NOT NULL, of INTEGER NOT NULL, PRIMARY KEY(file, of)) WITHOUT ROWID;
 CREATE VIRTUAL TABLE words USING fts5(
-  body, content='', contentless_delete=1, tokenize=\"porter unicode61 tokenchars '_'\");
+  body, content='', contentless_delete=1, detail=none, tokenize=\"porter unicode61 tokenchars '_'\");
 INSERT INTO words(words, rank) VALUES('hashsize', 16777216);
 CREATE VIRTUAL TABLE trigrams USING fts5(body, content='', contentless_delete=1, detail=none, tokenize='trigram');
 INSERT INTO trigrams(trigrams, rank) VALUES('hashsize', 16777216);
-CREATE TABLE vectors(block INTEGER PRIMARY KEY, numbers BLOB NOT NULL);
+CREATE TABLE vectors(session INTEGER PRIMARY KEY, turns INTEGER NOT NULL, numbers BLOB NOT NULL);
+CREATE TABLE rarity(word TEXT PRIMARY KEY, turns INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE counted(turns INTEGER NOT NULL);
 CREATE TABLE model(stamp TEXT NOT NULL, width INTEGER NOT NULL);
 CREATE TABLE excluded(folder TEXT PRIMARY KEY);
 ";
@@ -220,7 +221,7 @@ impl Memory {
         };
         Ok(Sizes {
             files: count("file WHERE excluded = 0")?,
-            sessions: count("session WHERE id IN (SELECT session FROM turn)")?,
+            sessions: count("session WHERE id IN (SELECT id >> 20 FROM turn)")?,
             turns: count("turn")?,
             bytes: pages("page_count")? * pages("page_size")?,
         })
@@ -237,7 +238,7 @@ impl Memory {
     /// The index cannot be read.
     pub fn by_client(&self) -> Result<BTreeMap<Client, (u64, u64)>, MemoryError> {
         self.tell(|connection| {
-            let sql = "SELECT client, count(DISTINCT session.id), count(*) FROM turn JOIN session ON session.id = turn.session
+            let sql = "SELECT client, count(DISTINCT session.id), count(*) FROM turn JOIN session ON session.id = turn.id >> 20
                  GROUP BY client";
             let mut statement = connection.prepare(sql)?;
             let rows = statement.query_map([], |row| {
@@ -256,7 +257,7 @@ impl Memory {
     pub fn clients_of(&self, session: &str) -> Result<Vec<Client>, MemoryError> {
         self.tell(|connection| {
             let sql =
-                "SELECT client FROM session WHERE name = ?1 AND id IN (SELECT session FROM turn)";
+                "SELECT client FROM session WHERE name = ?1 AND id IN (SELECT id >> 20 FROM turn)";
             let mut statement = connection.prepare(sql)?;
             let rows = statement.query_map([session], |row| row.get::<_, String>(0))?;
             let clients = rows.map(|client| Ok(Client::of(&client?)));
@@ -270,7 +271,7 @@ impl Memory {
     /// The index cannot be read.
     pub fn each_turn(&self, each: &mut dyn FnMut(StoredTurn) -> bool) -> Result<(), MemoryError> {
         self.tell(|connection| {
-            let sql = "SELECT client, name, folder, title, speaker, at, text FROM turn JOIN session ON session.id = turn.session
+            let sql = "SELECT client, name, folder, title, speaker, at, text FROM turn JOIN session ON session.id = turn.id >> 20
                  ORDER BY session.first, session.id, turn.at, turn.id";
             let mut statement = connection.prepare(sql)?;
             let mut rows = statement.query([])?;
@@ -349,7 +350,9 @@ fn change_model(
     model: Option<&(String, i64)>,
 ) -> rusqlite::Result<()> {
     let change = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    change.execute_batch("DELETE FROM vectors; DELETE FROM model;")?;
+    change.execute_batch(
+        "DELETE FROM vectors; DELETE FROM rarity; DELETE FROM counted; DELETE FROM model;",
+    )?;
     if let Some((stamp, width)) = model {
         change.execute(
             "INSERT INTO model(stamp, width) VALUES(?1, ?2)",

@@ -1,11 +1,8 @@
 //! [`Store`]: writes the turns of files into the index, within a transaction that the caller commits.
 
-use std::{
-    collections::{BTreeMap, HashMap, HashSet},
-    iter::repeat,
-};
+use std::{collections::HashSet, iter::repeat};
 
-use callosum_search::{Model, push_words, simple_words};
+use callosum_search::push_words;
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, params};
 use sha2::{Digest as _, Sha256};
@@ -15,15 +12,10 @@ use super::{
     session_files::SessionFile,
     transcript::{Change, Changes, Facts, Record},
     turn::Turn,
+    turn_id::{LAST, range, turn_id},
     update::LeavesOut,
     vectors,
 };
-
-/// Words whose vectors are kept from one text to the next.
-const MOST_WORDS: usize = 50_000;
-
-/// Vectors in memory before they are written.
-const MOST_VECTORS: usize = 8192;
 
 /// Numbers of turns that were written and removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,12 +34,7 @@ pub(crate) struct StoredSession {
 /// Writes turns.
 pub(crate) struct Store<'c> {
     connection: &'c Connection,
-    model: Option<&'c Model>,
     counts: Counts,
-    /// Vectors of words.
-    seen: HashMap<String, Vec<f32>>,
-    /// Vectors of turns that were added, by their ids.
-    vectors: BTreeMap<i64, Vec<u8>>,
     /// The session of the file that is being read.
     session: Option<i64>,
     /// Whether the sessions of that file are left out.
@@ -56,13 +43,10 @@ pub(crate) struct Store<'c> {
 }
 
 impl<'c> Store<'c> {
-    pub(crate) fn new(connection: &'c Connection, model: Option<&'c Model>) -> Self {
+    pub(crate) fn new(connection: &'c Connection) -> Self {
         Self {
             connection,
-            model,
             counts: Counts::default(),
-            seen: HashMap::new(),
-            vectors: BTreeMap::new(),
             session: None,
             is_excluded: false,
             words: String::new(),
@@ -72,19 +56,6 @@ impl<'c> Store<'c> {
     /// Returns the numbers of turns so far.
     pub(crate) fn counts(&self) -> Counts {
         self.counts
-    }
-
-    /// Writes the vectors of the turns so far. It is called before each commit.
-    pub(crate) fn flush(&mut self) -> rusqlite::Result<()> {
-        vectors::put(self.connection, &self.vectors)?;
-        self.vectors.clear();
-        Ok(())
-    }
-
-    /// Writes what is left, and returns the numbers of turns.
-    pub(crate) fn finish(mut self) -> rusqlite::Result<Counts> {
-        self.flush()?;
-        Ok(self.counts)
     }
 
     /// Returns all sessions.
@@ -172,7 +143,7 @@ impl<'c> Store<'c> {
         let folder = changes.facts.folder.as_deref();
         if is_forgotten || folder.is_some_and(|folder| leaves_out.folder(folder)) {
             self.is_excluded = true;
-            self.forget_turns("file", file)?;
+            self.forget_turns_of_file(file)?;
         }
         if self.is_excluded {
             return Ok(());
@@ -181,7 +152,7 @@ impl<'c> Store<'c> {
             match change {
                 Change::Put(record) => self.put(file, of.client, &record)?,
                 Change::RewindTo(record) => self.rewind(file, of.client, &record)?,
-                Change::Clear => self.forget_turns("file", file)?,
+                Change::Clear => self.forget_turns_of_file(file)?,
             }
         }
         Ok(())
@@ -282,6 +253,7 @@ impl<'c> Store<'c> {
                         .prepare_cached(sql)?
                         .execute(params![id, turn.text])?;
                     self.index(*id, &turn.text)?;
+                    vectors::outdate(self.connection, *id)?;
                 }
                 None => self.add(file, number, part, turn)?,
             }
@@ -293,25 +265,30 @@ impl<'c> Store<'c> {
     }
 
     fn add(&mut self, file: i64, record: i64, part: i64, turn: &Turn) -> rusqlite::Result<()> {
+        let Some(session) = self.session else {
+            return Ok(());
+        };
         let at = turn.at.map(Timestamp::as_millisecond);
-        let sql = "INSERT INTO turn(file, session, record, part, speaker, at, text) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+        let sql = "UPDATE session SET next = next + 1, first = coalesce(min(first, ?2), first, ?2),
+             last = coalesce(max(last, ?2), last, ?2) WHERE id = ?1 RETURNING next - 1";
+        let place: i64 = {
+            let mut statement = self.connection.prepare_cached(sql)?;
+            statement.query_row(params![session, at], |row| row.get(0))?
+        };
+        if place > LAST {
+            return Ok(());
+        }
+        let id = turn_id(session, place);
+        let sql = "INSERT INTO turn(id, file, record, part, speaker, at, text) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)";
         self.connection.prepare_cached(sql)?.execute(params![
+            id,
             file,
-            self.session,
             record,
             part,
             turn.speaker.number(),
             at,
             turn.text
         ])?;
-        let id = self.connection.last_insert_rowid();
-        if at.is_some() {
-            let sql = "UPDATE session SET first = min(coalesce(first, ?2), ?2), last = max(coalesce(last, ?2), ?2)
-                 WHERE id = ?1";
-            self.connection
-                .prepare_cached(sql)?
-                .execute(params![self.session, at])?;
-        }
         self.index(id, &turn.text)?;
         self.counts.added += 1;
         Ok(())
@@ -329,23 +306,6 @@ impl<'c> Store<'c> {
         self.connection
             .prepare_cached(sql)?
             .execute(params![id, text])?;
-        self.add_vector(id, text)
-    }
-
-    /// Computes the vector of a turn, if there is a model.
-    pub(crate) fn add_vector(&mut self, id: i64, text: &str) -> rusqlite::Result<()> {
-        let Some(model) = self.model else {
-            return Ok(());
-        };
-        if self.seen.len() > MOST_WORDS {
-            self.seen.clear();
-        }
-        let all: Vec<String> = simple_words(text).collect();
-        let vector = model.direction(all.iter().map(String::as_str), &mut self.seen);
-        self.vectors.insert(id, vector);
-        if self.vectors.len() >= MOST_VECTORS {
-            self.flush()?;
-        }
         Ok(())
     }
 
@@ -364,8 +324,6 @@ impl<'c> Store<'c> {
         self.connection
             .prepare_cached("DELETE FROM turn WHERE id = ?1")?
             .execute([id])?;
-        // The id may be given again.
-        self.vectors.insert(id, Vec::new());
         self.counts.removed += 1;
         Ok(())
     }
@@ -393,19 +351,29 @@ impl<'c> Store<'c> {
         rows.collect()
     }
 
-    /// Removes the turns of a file or of a session.
-    fn forget_turns(&mut self, of: &str, id: i64) -> rusqlite::Result<()> {
-        let ids = self.ids(
-            &format!("SELECT id FROM turn WHERE {of} = ?1 AND id >= ?2"),
-            id,
-            0,
-        )?;
+    /// Removes the turns of a file.
+    fn forget_turns_of_file(&mut self, file: i64) -> rusqlite::Result<()> {
+        let ids = self.ids("SELECT id FROM turn WHERE file = ?1 AND id >= ?2", file, 0)?;
         ids.into_iter().try_for_each(|id| self.remove(id))
+    }
+
+    /// Removes the turns of a session.
+    fn forget_turns_of_session(&mut self, session: i64) -> rusqlite::Result<()> {
+        let (first, last) = range(session);
+        let ids = self.ids(
+            "SELECT id FROM turn WHERE id BETWEEN ?1 AND ?2",
+            first,
+            last,
+        )?;
+        ids.into_iter().try_for_each(|id| self.remove(id))?;
+        self.connection
+            .execute("DELETE FROM vectors WHERE session = ?1", [session])?;
+        Ok(())
     }
 
     /// Removes a session and its turns. Its files stay known, so that they are not read again.
     pub(crate) fn forget_session(&mut self, id: i64) -> rusqlite::Result<()> {
-        self.forget_turns("session", id)?;
+        self.forget_turns_of_session(id)?;
         self.connection
             .execute("UPDATE file SET excluded = 1 WHERE session = ?1", [id])?;
         Ok(())
@@ -434,19 +402,19 @@ impl<'c> Store<'c> {
         names: &HashSet<String>,
     ) -> rusqlite::Result<()> {
         let known: Vec<(i64, String)> = {
-            let sql = "SELECT id, name FROM session WHERE id IN (SELECT session FROM turn WHERE file = ?1)";
+            let sql = "SELECT id, name FROM session WHERE id IN (SELECT id >> 20 FROM turn WHERE file = ?1)";
             let mut statement = self.connection.prepare_cached(sql)?;
             let rows = statement.query_map([file], |row| Ok((row.get(0)?, row.get(1)?)))?;
             rows.collect::<rusqlite::Result<_>>()?
         };
         let gone = known.into_iter().filter(|(_, name)| !names.contains(name));
         gone.into_iter()
-            .try_for_each(|(id, _)| self.forget_turns("session", id))
+            .try_for_each(|(id, _)| self.forget_turns_of_session(id))
     }
 
     /// Removes a file and its turns. Returns the files that have copies of them, which now are the only ones.
     pub(crate) fn forget_file(&mut self, id: i64) -> rusqlite::Result<Vec<i64>> {
-        self.forget_turns("file", id)?;
+        self.forget_turns_of_file(id)?;
         let copies = self.ids("SELECT file FROM copy WHERE of = ?1 AND file >= ?2", id, 0)?;
         self.connection
             .execute("DELETE FROM copy WHERE of = ?1 OR file = ?1", [id])?;

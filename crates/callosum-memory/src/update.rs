@@ -18,6 +18,7 @@ use super::{
     session_files::{ClientFolder, Layout, SessionFile, list},
     store::{Store, hash},
     transcript::{Changes, opencode, read_line, read_whole},
+    vectors,
 };
 
 /// Bytes that are read at once.
@@ -108,7 +109,6 @@ impl Memory {
         let path = self.path.clone();
         let fail = |source| failed(&path, source);
         let mut report = UpdateReport::default();
-        self.complete_vectors()?;
         self.exclude(&scope.excluded, &mut report)?;
         self.forget(&scope.forgotten, &mut report)?;
         let files = list(disk, &scope.folders);
@@ -127,7 +127,7 @@ impl Memory {
             turns: 0,
         };
         let begin = || Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate);
-        let mut store = Store::new(&self.connection, self.model.as_ref());
+        let mut store = Store::new(&self.connection);
         let mut change = None;
         let mut committed = 0;
         for (file, task) in tasks {
@@ -150,17 +150,17 @@ impl Memory {
             if changed - committed >= TURNS_OF_COMMIT
                 && let Some(change) = change.take()
             {
-                store.flush().map_err(fail)?;
                 change.commit().map_err(fail)?;
                 committed = changed;
             }
         }
-        let counts = store.finish().map_err(fail)?;
+        let counts = store.counts();
         report.added += counts.added;
         report.removed += counts.removed;
         if let Some(change) = change {
             change.commit().map_err(fail)?;
         }
+        self.complete_vectors()?;
         Ok(report)
     }
 
@@ -171,8 +171,8 @@ impl Memory {
         report: &mut UpdateReport,
     ) -> Result<(), MemoryError> {
         let work = || {
-            let sql = "SELECT EXISTS(SELECT 1 FROM turn WHERE session =
-                 (SELECT id FROM session WHERE client = ?1 AND name = ?2))";
+            let sql = "SELECT EXISTS(SELECT 1 FROM turn JOIN session ON turn.id BETWEEN session.id << 20 AND session.id << 20 | 1048575
+                 WHERE client = ?1 AND name = ?2)";
             let mut has_turns = self.connection.prepare_cached(sql)?;
             let mut left = Vec::new();
             for (client, name) in forgotten {
@@ -185,11 +185,11 @@ impl Memory {
             }
             let change =
                 Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
-            let mut store = Store::new(&self.connection, None);
+            let mut store = Store::new(&self.connection);
             for (client, name) in left {
                 store.forget_session_named(*client, name)?;
             }
-            let counts = store.finish()?;
+            let counts = store.counts();
             change.commit()?;
             Ok(counts.removed)
         };
@@ -276,11 +276,11 @@ impl Memory {
                 .map_err(fail)?;
         }
         let mut again = HashSet::new();
-        let mut store = Store::new(&change, None);
+        let mut store = Store::new(&change);
         for id in gone {
             again.extend(store.forget_file(id).map_err(fail)?);
         }
-        report.removed += store.finish().map_err(fail)?.removed;
+        report.removed += store.counts().removed;
         change.commit().map_err(fail)?;
         // A file with copies of what is gone now has the only version.
         for file in files {
@@ -293,27 +293,23 @@ impl Memory {
         Ok(tasks)
     }
 
-    /// Computes the vectors of all turns if a model is new.
-    fn complete_vectors(&mut self) -> Result<(), MemoryError> {
+    /// Computes the vectors of turns that have none, if there is a model.
+    fn complete_vectors(&self) -> Result<(), MemoryError> {
         let Some(model) = &self.model else {
             return Ok(());
         };
         let work = || {
-            let has_some = "SELECT EXISTS(SELECT 1 FROM vectors) OR NOT EXISTS(SELECT 1 FROM turn)";
-            if self.connection.query_row(has_some, [], |row| row.get(0))? {
+            let sql = "SELECT EXISTS(SELECT 1 FROM session LEFT JOIN vectors ON vectors.session = session.id
+                 WHERE session.next > coalesce(vectors.turns, 0))";
+            if !self
+                .connection
+                .query_row(sql, [], |row| row.get::<_, bool>(0))?
+            {
                 return Ok(());
             }
             let change =
                 Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
-            let mut store = Store::new(&self.connection, Some(model));
-            let mut statement = self
-                .connection
-                .prepare("SELECT id, text FROM turn ORDER BY id")?;
-            let mut rows = statement.query([])?;
-            while let Some(row) = rows.next()? {
-                store.add_vector(row.get(0)?, row.get_ref(1)?.as_str()?)?;
-            }
-            store.finish()?;
+            vectors::complete(&self.connection, model)?;
             change.commit()
         };
         work().map_err(|source| failed(&self.path, source))
@@ -350,7 +346,7 @@ impl Memory {
             }
             // Read again, since they may be excluded no more.
             change.execute("DELETE FROM file WHERE excluded = 1", [])?;
-            let mut store = Store::new(&change, None);
+            let mut store = Store::new(&change);
             for session in store.sessions()? {
                 if session
                     .folder
@@ -360,7 +356,7 @@ impl Memory {
                     store.forget_session(session.id)?;
                 }
             }
-            store.finish()
+            Ok(store.counts())
         };
         report.removed += work().map_err(fail)?.removed;
         change.commit().map_err(fail)

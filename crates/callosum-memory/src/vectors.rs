@@ -1,103 +1,216 @@
-//! Vectors of turns: one number of eight bits per dimension, in blocks by the turns' ids.
+//! Vectors of turns: a number of eight bits per dimension, in one block per session.
 //!
-//! A block has the vectors of 1,024 turns in a row, so that all vectors of 112,000 turns are 110 rows, and are read and
-//! compared in a few milliseconds. A turn without a vector has zeros.
+//! A word counts by its rarity among the turns of the index: without that, the common words of a turn are all that its vector
+//! shows. So vectors are computed at the end of an update, once its words are counted. A block has a vector for each number
+//! of a turn in its session, and zeros for one that is gone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
+use callosum_search::{Model, simple_words};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-/// Turns in a block.
-const TURNS: i64 = 1024;
+use super::turn_id::{in_session, range, session_of};
 
-/// Writes vectors by the ids of their turns; an empty one is all zeros.
-pub(crate) fn put(
-    connection: &Connection,
-    vectors: &BTreeMap<i64, Vec<u8>>,
-) -> rusqlite::Result<()> {
-    if vectors.is_empty() {
-        return Ok(());
-    }
-    let width = connection
-        .query_row("SELECT width FROM model", [], |row| row.get::<_, i64>(0))
-        .optional()?;
-    let Some(width) = width.and_then(|width| usize::try_from(width).ok()) else {
-        return Ok(());
+/// Turns whose vectors are compared further.
+const MOST_TURNS: usize = 400;
+
+/// Lowest similarity that counts.
+const LEAST: f32 = 0.15;
+
+/// Words whose vectors are kept from one text to the next.
+const MOST_WORDS: usize = 50_000;
+
+/// Computes the vectors of turns that have none, and counts their words.
+pub(crate) fn complete(connection: &Connection, model: &Model) -> rusqlite::Result<()> {
+    let missing: Vec<(i64, i64)> = {
+        let sql = "SELECT session.id, coalesce(vectors.turns, 0) FROM session LEFT JOIN vectors ON vectors.session = session.id
+             WHERE session.next > coalesce(vectors.turns, 0)";
+        let mut statement = connection.prepare(sql)?;
+        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        rows.collect::<rusqlite::Result<_>>()?
     };
-    let mut read = connection.prepare_cached("SELECT numbers FROM vectors WHERE block = ?1")?;
-    let mut write = connection
-        .prepare_cached("INSERT OR REPLACE INTO vectors(block, numbers) VALUES(?1, ?2)")?;
-    let mut at = None;
-    let mut numbers: Vec<u8> = Vec::new();
-    for (id, vector) in vectors {
-        let block = id / TURNS;
-        if at != Some(block) {
-            if let Some(at) = at {
-                write.execute(params![at, numbers])?;
-            }
-            numbers = read
-                .query_row([block], |row| row.get(0))
-                .optional()?
-                .unwrap_or_default();
-            numbers.resize(TURNS as usize * width, 0);
-            at = Some(block);
-        }
-        let begin = (id % TURNS) as usize * width;
-        let slot = &mut numbers[begin..begin + width];
-        if vector.len() == width {
-            slot.copy_from_slice(vector);
-        } else {
-            slot.fill(0);
-        }
+    let mut rarity = Rarity::read(connection)?;
+    for (session, from) in &missing {
+        each_text(connection, *session, *from, &mut |_, text| {
+            rarity.count(text);
+            Ok(())
+        })?;
     }
-    if let Some(at) = at {
-        write.execute(params![at, numbers])?;
+    rarity.write(connection)?;
+    let mut seen = HashMap::new();
+    for (session, from) in missing {
+        let width = model.width();
+        let next: i64 = connection
+            .prepare_cached("SELECT next FROM session WHERE id = ?1")?
+            .query_row([session], |row| row.get(0))?;
+        let mut numbers: Vec<u8> = connection
+            .prepare_cached("SELECT numbers FROM vectors WHERE session = ?1")?
+            .query_row([session], |row| row.get(0))
+            .optional()?
+            .unwrap_or_default();
+        numbers.resize(usize::try_from(from).unwrap_or(0) * width, 0);
+        numbers.resize(usize::try_from(next).unwrap_or(0) * width, 0);
+        each_text(connection, session, from, &mut |turn, text| {
+            let words: BTreeSet<String> = simple_words(text).collect();
+            let mut weighted = Vec::with_capacity(words.len());
+            for word in &words {
+                weighted.push((word.as_str(), rarity.weight(connection, word)?));
+            }
+            if seen.len() > MOST_WORDS {
+                seen.clear();
+            }
+            let vector = model.weighted_direction(weighted.into_iter(), &mut seen);
+            let begin = usize::try_from(in_session(turn)).unwrap_or(0) * width;
+            if let Some(slot) = numbers.get_mut(begin..begin + width)
+                && vector.len() == width
+            {
+                slot.copy_from_slice(&vector);
+            }
+            Ok(())
+        })?;
+        let sql = "INSERT OR REPLACE INTO vectors(session, turns, numbers) VALUES(?1, ?2, ?3)";
+        connection
+            .prepare_cached(sql)?
+            .execute(params![session, next, numbers])?;
     }
     Ok(())
 }
 
-/// Returns the turns whose vectors are most similar to this one, at least `least` by their cosine, the best first.
+/// Calls `each` with the id and the text of each turn of a session, from a number on.
+fn each_text(
+    connection: &Connection,
+    session: i64,
+    from: i64,
+    each: &mut dyn FnMut(i64, &str) -> rusqlite::Result<()>,
+) -> rusqlite::Result<()> {
+    let (first, last) = range(session);
+    let sql = "SELECT id, text FROM turn WHERE id BETWEEN ?1 AND ?2 ORDER BY id";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query([first + from, last])?;
+    while let Some(row) = rows.next()? {
+        each(row.get(0)?, row.get_ref(1)?.as_str()?)?;
+    }
+    Ok(())
+}
+
+/// Has the vector of a turn computed again, and those after it, since its text changed.
+pub(crate) fn outdate(connection: &Connection, turn: i64) -> rusqlite::Result<()> {
+    let sql = "UPDATE vectors SET turns = min(turns, ?2) WHERE session = ?1";
+    connection
+        .prepare_cached(sql)?
+        .execute([session_of(turn), in_session(turn)])?;
+    Ok(())
+}
+
+/// Numbers of turns that words are in.
+pub(crate) struct Rarity {
+    /// Turns that were counted.
+    turns: i64,
+    known: HashMap<String, i64>,
+    new: HashMap<String, i64>,
+}
+
+impl Rarity {
+    /// Reads the number of turns; of words as they are asked for.
+    pub(crate) fn read(connection: &Connection) -> rusqlite::Result<Self> {
+        let turns = connection
+            .query_row("SELECT turns FROM counted", [], |row| row.get(0))
+            .optional()?;
+        Ok(Self {
+            turns: turns.unwrap_or(0),
+            known: HashMap::new(),
+            new: HashMap::new(),
+        })
+    }
+
+    fn count(&mut self, text: &str) {
+        self.turns += 1;
+        for word in simple_words(text).collect::<HashSet<_>>() {
+            *self.new.entry(word).or_default() += 1;
+        }
+    }
+
+    fn write(&mut self, connection: &Connection) -> rusqlite::Result<()> {
+        let sql = "INSERT INTO rarity(word, turns) VALUES(?1, ?2) ON CONFLICT(word) DO UPDATE SET turns = turns + ?2";
+        let mut statement = connection.prepare_cached(sql)?;
+        let mut new: Vec<(String, i64)> = self.new.drain().collect();
+        // In the order of the table, whose pages are then written once.
+        new.sort_unstable();
+        for (word, count) in new {
+            statement.execute(params![word, count])?;
+        }
+        connection.execute("DELETE FROM counted", [])?;
+        connection.execute("INSERT INTO counted(turns) VALUES(?1)", [self.turns])?;
+        Ok(())
+    }
+
+    /// Returns the weight of a word: higher the fewer turns have it.
+    pub(crate) fn weight(&mut self, connection: &Connection, word: &str) -> rusqlite::Result<f32> {
+        let count = if let Some(count) = self.known.get(word) {
+            *count
+        } else {
+            let sql = "SELECT turns FROM rarity WHERE word = ?1";
+            let mut statement = connection.prepare_cached(sql)?;
+            let count = statement.query_row([word], |row| row.get(0)).optional()?;
+            let count = count.unwrap_or(0);
+            self.known.insert(word.to_owned(), count);
+            count
+        };
+        Ok(((self.turns as f32 + 1.0) / (count as f32 + 0.5))
+            .ln()
+            .max(0.1))
+    }
+}
+
+/// Returns the turns whose vectors are most similar to this one, with their cosine, the best first.
+///
+/// `allowed` limits the sessions. Costs a pass over all vectors.
 pub(crate) fn nearest(
     connection: &Connection,
     vector: &[u8],
-    least: f32,
-    most: usize,
-) -> rusqlite::Result<Vec<(i64, f32)>> {
+    allowed: Option<&HashSet<i64>>,
+) -> rusqlite::Result<Vec<(i64, f64)>> {
     let wanted: Vec<i8> = vector.iter().map(|number| number.cast_signed()).collect();
     let length = norm(&wanted);
     if length == 0.0 {
         return Ok(Vec::new());
     }
     let mut found: Vec<(i64, f32)> = Vec::new();
-    let mut statement =
-        connection.prepare_cached("SELECT block, numbers FROM vectors ORDER BY block")?;
+    let mut statement = connection.prepare_cached("SELECT session, numbers FROM vectors")?;
     let mut rows = statement.query([])?;
-    let mut least = least;
+    let mut least = LEAST;
     while let Some(row) = rows.next()? {
-        let block: i64 = row.get(0)?;
+        let session: i64 = row.get(0)?;
+        if allowed.is_some_and(|allowed| !allowed.contains(&session)) {
+            continue;
+        }
         let numbers = row.get_ref(1)?.as_blob()?;
-        for (place, numbers) in (0_i64..).zip(numbers.chunks_exact(wanted.len())) {
+        let (first, _) = range(session);
+        for (turn, numbers) in (first..).zip(numbers.chunks_exact(wanted.len())) {
             let (both, own) = products(&wanted, numbers);
             if both <= 0 {
                 continue;
             }
             let cosine = both as f32 / (length * (own as f32).sqrt());
             if cosine >= least {
-                found.push((block * TURNS + place, cosine));
+                found.push((turn, cosine));
             }
         }
-        if found.len() > most * 8 {
-            least = keep(&mut found, most).max(least);
+        if found.len() > MOST_TURNS * 8 {
+            least = keep(&mut found).max(least);
         }
     }
-    keep(&mut found, most);
-    Ok(found)
+    keep(&mut found);
+    Ok(found
+        .into_iter()
+        .map(|(turn, cosine)| (turn, f64::from(cosine)))
+        .collect())
 }
 
 /// Sorts, keeps the best, and returns the similarity of the last of them.
-fn keep(found: &mut Vec<(i64, f32)>, most: usize) -> f32 {
+fn keep(found: &mut Vec<(i64, f32)>) -> f32 {
     found.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    found.truncate(most);
+    found.truncate(MOST_TURNS);
     found.last().map_or(0.0, |last| last.1)
 }
 

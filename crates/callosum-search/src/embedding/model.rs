@@ -114,6 +114,27 @@ impl Model {
         held.map_err(|why| not_understood(Path::new(VECTORS), &why))
     }
 
+    /// Returns the direction of a text that has these words, each with its weight, as numbers from -127 to 127; empty if none
+    /// of them is known.
+    ///
+    /// `seen` keeps the vectors of words from one text to the next.
+    pub fn weighted_direction<'w>(
+        &self,
+        words: impl Iterator<Item = (&'w str, f32)>,
+        seen: &mut HashMap<String, Vec<f32>>,
+    ) -> Vec<u8> {
+        let mut sum = vec![0.0_f32; self.matrix.width()];
+        for (word, weight) in words {
+            if !seen.contains_key(word) {
+                seen.insert(word.to_owned(), self.of_word(word));
+            }
+            for (sum, of_word) in sum.iter_mut().zip(&seen[word]) {
+                *sum += of_word * weight;
+            }
+        }
+        in_bytes(sum)
+    }
+
     /// Returns the direction of a text that has these words, each counted once, as numbers from
     /// -127 to 127; empty if none of them is known.
     ///
@@ -123,26 +144,8 @@ impl Model {
         words: impl Iterator<Item = &'w str>,
         seen: &mut HashMap<String, Vec<f32>>,
     ) -> Vec<u8> {
-        let mut sum = vec![0.0_f32; self.matrix.width()];
-        for word in words.collect::<BTreeSet<_>>() {
-            if !seen.contains_key(word) {
-                seen.insert(word.to_owned(), self.of_word(word));
-            }
-            for (sum, of_word) in sum.iter_mut().zip(&seen[word]) {
-                *sum += of_word;
-            }
-        }
-        let length = sum.iter().map(|number| number * number).sum::<f32>().sqrt();
-        if !length.is_normal() {
-            return Vec::new();
-        }
-        let most = sum
-            .iter()
-            .fold(0.0_f32, |most, number| most.max(number.abs()));
-        let small = |number: f32| (number / most * 127.0).round() as i8;
-        sum.into_iter()
-            .map(|number| small(number).cast_unsigned())
-            .collect()
+        let words: BTreeSet<&str> = words.collect();
+        self.weighted_direction(words.into_iter().map(|word| (word, 1.0)), seen)
     }
 
     fn of_word(&self, word: &str) -> Vec<f32> {
@@ -157,6 +160,21 @@ impl Model {
         }
         sum
     }
+}
+
+/// Returns a direction as numbers from -127 to 127; none if it has no length.
+fn in_bytes(sum: Vec<f32>) -> Vec<u8> {
+    let length = sum.iter().map(|number| number * number).sum::<f32>().sqrt();
+    if !length.is_normal() {
+        return Vec::new();
+    }
+    let most = sum
+        .iter()
+        .fold(0.0_f32, |most, number| most.max(number.abs()));
+    let small = |number: f32| (number / most * 127.0).round() as i8;
+    sum.into_iter()
+        .map(|number| small(number).cast_unsigned())
+        .collect()
 }
 
 /// Returns the similarity of two directions: their cosine, from -1 to 1; 0 if they do not compare.

@@ -37,6 +37,9 @@ pub struct Addresses {
     pub metrics: ListenTarget,
     /// The page for people.
     pub page: ListenTarget,
+    /// Queries about past sessions. The seed's port is 8000 (Seed CALC §4), which many other programs use, so it is off by
+    /// default.
+    pub memory: ListenTarget,
 }
 
 impl Default for Addresses {
@@ -47,6 +50,7 @@ impl Default for Addresses {
             bus: at(BUS),
             metrics: at(METRICS),
             page: at(PAGE),
+            memory: ListenTarget::Off,
         }
     }
 }

@@ -43,6 +43,9 @@ pub struct Serving {
     /// The address of the page; null if it is not served.
     #[serde(default)]
     pub page: Option<String>,
+    /// The address of queries about past sessions; null if they are not served.
+    #[serde(default)]
+    pub memory: Option<String>,
     /// Services that could not be started.
     pub unserved: Vec<Unserved>,
 }
@@ -50,7 +53,7 @@ pub struct Serving {
 /// Something that could not be served.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Unserved {
-    /// `events`, `bus`, `metrics` or `page`.
+    /// `events`, `bus`, `metrics`, `page` or `memory`.
     pub what: String,
     /// Address that was requested.
     pub address: String,

@@ -37,6 +37,7 @@ mod event_stream;
 mod fsync_worker;
 mod get_events;
 mod instance;
+mod memory;
 mod metrics;
 mod models;
 mod origin_check;
@@ -61,6 +62,7 @@ pub use self::{
     addresses::{Addresses, ListenTarget},
     client::{Listening, ServerMessage, hand_in},
     instance::{Instance, Serving, Unserved, ask, is_held, may_be_there, noted_pid, running},
+    memory::{SessionMemory, SessionQuery},
     models::{Infer, InferError, InferReply, InferRequest, ModelServing},
     page::{Page, PageBody, PageFuture, Sender},
     run::{Setting, serve},

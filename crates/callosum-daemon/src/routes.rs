@@ -6,7 +6,7 @@ use hyper::{Method, Request, Response, StatusCode, body::Incoming, header};
 use tokio::sync::Notify;
 
 use super::{
-    ServerState, event_stream, get_events, origin_check, post_events, post_infer,
+    ServerState, event_stream, get_events, memory, origin_check, post_events, post_infer,
     rate::Meter,
     response::{self, Reply},
     websocket,
@@ -21,6 +21,8 @@ pub(super) enum Door {
     Bus,
     /// Metrics for Prometheus.
     Metrics,
+    /// Queries about past sessions.
+    Memory,
     /// The page, which answers by itself.
     Page,
     /// The socket that only this user may open. All is answered there.
@@ -68,6 +70,11 @@ pub(super) async fn answer(
         "/metrics" if is_one_of(&[Door::Metrics]) => &["GET"],
         post_infer::INFER if house.models.is_some() && is_one_of(&[Door::Events]) => &["POST"],
         post_infer::LIST if house.models.is_some() && is_one_of(&[Door::Events]) => &["GET"],
+        memory::QUERY | memory::HEARTBEAT
+            if house.memory.is_some() && is_one_of(&[Door::Memory]) =>
+        {
+            &["POST"]
+        }
         "/health" => &["GET"],
         "/status" if door == Door::Socket => &["GET"],
         "/stop" if door == Door::Socket => &["POST"],
@@ -94,6 +101,15 @@ pub(super) async fn answer(
         match path {
             post_infer::INFER => return post_infer::answer(&house, served, request).await,
             post_infer::LIST => return post_infer::list(&house, served, request.headers()),
+            _ => {}
+        }
+    }
+    if let Some(sessions) = &house.memory {
+        match path {
+            memory::QUERY | memory::HEARTBEAT => {
+                return memory::answer(&house, sessions, request, house.clock.now()).await;
+            }
+            "/health" if door == Door::Memory => return sessions.health().await,
             _ => {}
         }
     }

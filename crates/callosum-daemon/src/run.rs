@@ -27,6 +27,7 @@ use super::{
     connection,
     connection_limit::ConnectionLimiter,
     instance::Stand,
+    memory::{Memory, SessionMemory},
     models::{ModelServing, Models},
     page::{self, Page, Sender},
     rate::Rates,
@@ -65,6 +66,8 @@ pub struct Setting {
     pub models: Option<ModelServing>,
     /// The page, if one is served.
     pub page: Option<Arc<dyn Page>>,
+    /// The memory of past sessions, if it is served.
+    pub memory: Option<Arc<dyn SessionMemory>>,
     /// Metrics of the guard and the operator.
     pub guard: GuardMetrics,
     /// Roles and routes of agents.
@@ -92,9 +95,15 @@ pub fn serve(
         (Door::Bus, "bus", setting.addresses.bus),
         (Door::Metrics, "metrics", setting.addresses.metrics),
         (Door::Page, "page", setting.addresses.page),
+        (Door::Memory, "memory", setting.addresses.memory),
     ];
     for (door, what, wish) in wishes {
-        if door == Door::Page && setting.page.is_none() {
+        let is_supplied = match door {
+            Door::Page => setting.page.is_some(),
+            Door::Memory => setting.memory.is_some(),
+            _ => true,
+        };
+        if !is_supplied {
             continue;
         }
         let ListenTarget::At(address) = wish else {
@@ -121,6 +130,7 @@ pub fn serve(
         sinks,
         models,
         page,
+        memory,
         guard,
         matrix,
         presence,
@@ -165,6 +175,7 @@ pub fn serve(
         bus: address(Door::Bus),
         metrics: address(Door::Metrics),
         page: address(Door::Page),
+        memory: address(Door::Memory),
         unserved,
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -188,6 +199,8 @@ pub fn serve(
             sinks,
             models: models.map(Models::new),
             page,
+            memory: memory.map(Memory::new),
+            clock: clock.clone(),
             replaced: RefCell::default(),
             tasks: RefCell::default(),
         });

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use callosum_host::process::Cancel;
+use callosum_host::{Clock, process::Cancel};
 use serde_json::{Value, json};
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit, watch},
@@ -15,8 +15,8 @@ use tokio::{
 };
 
 use super::{
-    broker::Hub, counts::Gauges, instance::Serving, metrics, models::Models, page::Page,
-    rate::Rates, request::LONGEST_BODY, sink::Sink,
+    broker::Hub, counts::Gauges, instance::Serving, memory::Memory, metrics, models::Models,
+    page::Page, rate::Rates, request::LONGEST_BODY, sink::Sink,
 };
 use callosum_metrics::{Family, text};
 
@@ -50,6 +50,10 @@ pub(super) struct ServerState {
     pub(super) models: Option<Models>,
     /// The page, if one is served.
     pub(super) page: Option<Arc<dyn Page>>,
+    /// The memory of past sessions, if it is served.
+    pub(super) memory: Option<Memory>,
+    /// The clock of heartbeats.
+    pub(super) clock: Clock,
     /// When the folder of the log was found removed while it was served.
     pub(super) replaced: RefCell<Option<String>>,
     /// Everything that is waited for before it has ended.

@@ -11,6 +11,7 @@
 
 #![forbid(unsafe_code)]
 
+mod calls;
 mod client;
 mod memory;
 mod rank;

@@ -15,6 +15,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, ErrorCode, OptionalExtension as _, TransactionBehavior};
 
 use super::{
+    calls,
     client::Client,
     turn::{Speaker, Turn},
 };
@@ -65,6 +66,9 @@ pub enum MemoryError {
     /// Its folder cannot be made, or a damaged file not be removed.
     #[error(transparent)]
     Disk(#[from] DiskError),
+    /// The caller stopped an update. What was read before is in the index, and the next update goes on from there.
+    #[error("the update was interrupted")]
+    Interrupted,
     /// The model's vectors cannot be read.
     #[error(transparent)]
     Model(#[from] callosum_search::ModelError),
@@ -263,6 +267,18 @@ impl Memory {
             let clients = rows.map(|client| Ok(Client::of(&client?)));
             clients.filter_map(Result::transpose).collect()
         })
+    }
+
+    /// Returns the sessions with a tool call that contains a text, the latest first, at most `most`.
+    ///
+    /// # Errors
+    /// The index cannot be read.
+    pub fn sessions_with_call(
+        &self,
+        text: &str,
+        most: usize,
+    ) -> Result<Vec<(Client, String)>, MemoryError> {
+        self.tell(|connection| calls::sessions(connection, text, most))
     }
 
     /// Calls `each` with every turn, session by session, until it returns `false`.

@@ -102,6 +102,12 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
+    /// No limits.
+    pub(crate) const NONE: Self = Self {
+        sessions: None,
+        since: None,
+    };
+
     /// Finds the sessions of a search's folders, client and time.
     pub(crate) fn of(connection: &Connection, search: &SessionSearch) -> rusqlite::Result<Self> {
         let since = search.since.map(Timestamp::as_millisecond);
@@ -232,34 +238,47 @@ fn rarity(all: f64, have: usize) -> f64 {
     (1.0 + (all - have + 0.5).max(0.5) / (have + 0.5)).ln()
 }
 
+/// Returns turns that contain a text in lower case, those of newer sessions first, at most [`MOST_TURNS`].
+pub(crate) fn containing(
+    connection: &Connection,
+    part: &str,
+    limits: &Limits,
+) -> rusqlite::Result<Vec<i64>> {
+    let chars: Vec<char> = part.chars().collect();
+    let quoted = |three: &[char]| {
+        let three: String = three.iter().collect();
+        format!("\"{}\"", three.replace('"', "\"\""))
+    };
+    let trigrams: Vec<String> = chars.windows(3).take(MOST_TRIGRAMS).map(quoted).collect();
+    if trigrams.is_empty() {
+        return Ok(Vec::new());
+    }
+    let found = matching(connection, "trigrams", &trigrams.join(" AND "), limits)?;
+    let mut text = connection.prepare_cached("SELECT text FROM turn WHERE id = ?1")?;
+    let mut kept = Vec::new();
+    for turn in found.into_iter().rev().take(MOST_TURNS) {
+        let has = text.query_row([turn], |row| {
+            let text = row.get_ref(0)?.as_str()?;
+            Ok(text.to_lowercase().contains(part))
+        });
+        if has.optional()? == Some(true) {
+            kept.push(turn);
+        }
+    }
+    Ok(kept)
+}
+
 /// Ranks turns by texts of the question that they contain anywhere.
 pub(crate) fn by_parts(
     connection: &Connection,
     parts: &BTreeSet<String>,
     limits: &Limits,
 ) -> rusqlite::Result<Ranked> {
-    let mut text = connection.prepare_cached("SELECT text FROM turn WHERE id = ?1")?;
     let mut weights: HashMap<i64, f64> = HashMap::new();
     for part in parts {
-        let chars: Vec<char> = part.chars().collect();
-        let quoted = |three: &[char]| {
-            let three: String = three.iter().collect();
-            format!("\"{}\"", three.replace('"', "\"\""))
-        };
-        let trigrams: Vec<String> = chars.windows(3).take(MOST_TRIGRAMS).map(quoted).collect();
-        let found = matching(connection, "trigrams", &trigrams.join(" AND "), limits)?;
-        let mut kept = Vec::new();
-        for turn in found.into_iter().rev().take(MOST_TURNS) {
-            let has = text.query_row([turn], |row| {
-                let text = row.get_ref(0)?.as_str()?;
-                Ok(text.to_lowercase().contains(part))
-            });
-            if has.optional()? == Some(true) {
-                kept.push(turn);
-            }
-        }
+        let kept = containing(connection, part, limits)?;
         // A text that few turns contain says more.
-        let weight = chars.len() as f64 / (1.0 + kept.len() as f64).ln().max(0.7);
+        let weight = part.chars().count() as f64 / (1.0 + kept.len() as f64).ln().max(0.7);
         for turn in kept {
             *weights.entry(turn).or_default() += weight;
         }

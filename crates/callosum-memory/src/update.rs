@@ -94,7 +94,7 @@ enum Task {
 }
 
 impl Memory {
-    /// Brings the index in line with the clients' files, and calls `progress` now and then.
+    /// Brings the index in line with the clients' files, and calls `progress` now and then, until that returns `false`.
     ///
     /// Costs a look at each file, and reading what was added. Memory is bounded by the longest line.
     ///
@@ -104,7 +104,7 @@ impl Memory {
         &mut self,
         disk: &Disk,
         scope: &MemoryScope,
-        progress: &mut dyn FnMut(UpdateProgress),
+        progress: &mut dyn FnMut(UpdateProgress) -> bool,
     ) -> Result<UpdateReport, MemoryError> {
         let path = self.path.clone();
         let fail = |source| failed(&path, source);
@@ -130,14 +130,19 @@ impl Memory {
         let mut store = Store::new(&self.connection);
         let mut change = None;
         let mut committed = 0;
+        let mut goes_on = true;
         for (file, task) in tasks {
+            if !goes_on {
+                break;
+            }
             if change.is_none() {
                 change = Some(begin().map_err(fail)?);
             }
             let mut each = |bytes: u64, turns: u64| {
                 done.bytes += bytes;
                 done.turns = turns;
-                progress(done);
+                goes_on &= progress(done);
+                goes_on
             };
             let read = read_file(disk, file, &task, scope, &mut store, &mut each);
             if read.map_err(fail)? {
@@ -159,6 +164,9 @@ impl Memory {
         report.removed += counts.removed;
         if let Some(change) = change {
             change.commit().map_err(fail)?;
+        }
+        if !goes_on {
+            return Err(MemoryError::Interrupted);
         }
         self.complete_vectors()?;
         Ok(report)
@@ -410,7 +418,7 @@ fn read_file(
     task: &Task,
     scope: &MemoryScope,
     store: &mut Store<'_>,
-    progress: &mut dyn FnMut(u64, u64),
+    progress: &mut dyn FnMut(u64, u64) -> bool,
 ) -> rusqlite::Result<bool> {
     let leaves_out = LeavesOut(scope);
     if file.layout == Layout::Database {
@@ -488,7 +496,9 @@ fn read_file(
             rest.clear();
             skipping = true;
         }
-        progress(count as u64, store.counts().added);
+        if !progress(count as u64, store.counts().added) {
+            break;
+        }
     }
     store.end_file(id, at, file, tail(&open, at))?;
     Ok(is_readable)

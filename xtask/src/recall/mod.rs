@@ -4,6 +4,7 @@
 //! asked by words, by meaning, by both, and of ripgrep. Not here: a verdict; the numbers go to `docs/performance/memory.md`
 //! by hand.
 
+mod generate;
 mod ripgrep;
 mod speed;
 
@@ -57,8 +58,10 @@ fn report() -> Result<(), String> {
         fs::remove_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     }
     let home = copy_home(&folder)?;
-    let questions = fs::read(Path::new(SET).join("questions.json")).map_err(|error| error.to_string())?;
-    let questions: Vec<Question> = serde_json::from_slice(&questions).map_err(|error| error.to_string())?;
+    let questions =
+        fs::read(Path::new(SET).join("questions.json")).map_err(|error| error.to_string())?;
+    let questions: Vec<Question> =
+        serde_json::from_slice(&questions).map_err(|error| error.to_string())?;
     let model = folder.join("model");
     if let Err(fault) = fetch_model(&model) {
         say(&format!("without a model: {fault}"));
@@ -66,12 +69,16 @@ fn report() -> Result<(), String> {
     let disk = Disk::real();
     let model = Model::open(&disk, &model).map_err(|error| error.to_string())?;
     let has_model = model.is_some();
-    let memory = Memory::open(&disk, &folder.join("turns.db")).and_then(|memory| memory.with_model(model));
+    let memory =
+        Memory::open(&disk, &folder.join("turns.db")).and_then(|memory| memory.with_model(model));
     let mut memory = memory.map_err(|error| error.to_string())?;
-    let update = memory.update(&disk, &scope(&home), &mut |_| {});
+    let update = memory.update(&disk, &scope(&home), &mut |_| true);
     let update = update.map_err(|error| error.to_string())?;
     let sizes = memory.sizes().map_err(|error| error.to_string())?;
-    say(&format!("{} turns in {} sessions, {} files unreadable", update.added, sizes.sessions, update.unreadable));
+    say(&format!(
+        "{} turns in {} sessions, {} files unreadable",
+        update.added, sizes.sessions, update.unreadable
+    ));
     let ask = |by: RankBy| {
         let memory = &memory;
         move |question: &str| {
@@ -93,7 +100,10 @@ fn report() -> Result<(), String> {
         table.push(("both", measure(&questions, &ask(RankBy::All))?));
     }
     match ripgrep::Sessions::read(&home) {
-        Ok(sessions) => table.push(("rg", measure(&questions, &|question| sessions.ask(question))?)),
+        Ok(sessions) => table.push((
+            "rg",
+            measure(&questions, &|question| sessions.ask(question))?,
+        )),
         Err(fault) => say(&format!("without rg: {fault}")),
     }
     print(&table);
@@ -124,13 +134,16 @@ fn copy_home(folder: &Path) -> Result<PathBuf, String> {
     fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let home = folder.join("home");
     let mut copy = command_of_the_developer("cp");
-    copy.arg("-a").arg(Path::new(SET).join("sessions")).arg(&home);
+    copy.arg("-a")
+        .arg(Path::new(SET).join("sessions"))
+        .arg(&home);
     let copied = copy.status().map_err(|error| error.to_string())?;
     if !copied.success() {
         return Err("cannot copy the sessions".to_owned());
     }
     let opencode = home.join(".local/share/opencode");
-    let sql = fs::read_to_string(opencode.join("opencode.sql")).map_err(|error| error.to_string())?;
+    let sql =
+        fs::read_to_string(opencode.join("opencode.sql")).map_err(|error| error.to_string())?;
     let database = rusqlite::Connection::open(opencode.join("opencode.db"));
     let made = database.and_then(|database| database.execute_batch(&sql));
     made.map_err(|error| error.to_string())?;
@@ -145,7 +158,10 @@ fn measure(
     let mut missed = BTreeSet::new();
     for question in questions {
         let sessions = ask(&question.question)?;
-        let is_found = sessions.iter().take(FIRST).any(|session| question.sessions.contains(session));
+        let is_found = sessions
+            .iter()
+            .take(FIRST)
+            .any(|session| question.sessions.contains(session));
         let (right, all) = found.entry(question.kind.clone()).or_default();
         *all += 1;
         *right += usize::from(is_found);
@@ -161,14 +177,23 @@ fn print(table: &[(&str, (Found, BTreeSet<u64>))]) {
         return;
     };
     let kinds: Vec<&String> = first.keys().collect();
-    let heads: Vec<String> = kinds.iter().map(|kind| format!("{kind} ({})", first[*kind].1)).collect();
+    let heads: Vec<String> = kinds
+        .iter()
+        .map(|kind| format!("{kind} ({})", first[*kind].1))
+        .collect();
     say(&format!("| recall@{FIRST} | all | {} |", heads.join(" | ")));
     say(&format!("|---|---|{}", "---|".repeat(kinds.len())));
     for (method, (found, _)) in table {
         let all: usize = found.values().map(|(right, _)| right).sum();
         let of: usize = found.values().map(|(_, all)| all).sum();
-        let each: Vec<String> = kinds.iter().map(|kind| found[*kind].0.to_string()).collect();
-        say(&format!("| {method} | {all} of {of} | {} |", each.join(" | ")));
+        let each: Vec<String> = kinds
+            .iter()
+            .map(|kind| found[*kind].0.to_string())
+            .collect();
+        say(&format!(
+            "| {method} | {all} of {of} | {} |",
+            each.join(" | ")
+        ));
     }
     for (method, (_, missed)) in table {
         let missed: Vec<String> = missed.iter().map(u64::to_string).collect();

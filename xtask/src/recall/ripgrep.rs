@@ -34,10 +34,22 @@ impl Sessions {
         for unit in Query::read(question).units {
             let found = run(
                 &self.home,
-                &["--hidden", "--ignore-case", "--count-matches", "--fixed-strings", "--", &unit.whole],
+                &[
+                    "--hidden",
+                    "--ignore-case",
+                    "--count-matches",
+                    "--fixed-strings",
+                    "--",
+                    &unit.whole,
+                ],
             )?;
-            let found: Vec<&str> = found.lines().filter_map(|line| Some(line.rsplit_once(':')?.0)).collect();
-            let weight = ((self.files as f64 + 1.0) / (found.len() as f64 + 0.5)).ln().max(0.1);
+            let found: Vec<&str> = found
+                .lines()
+                .filter_map(|line| Some(line.rsplit_once(':')?.0))
+                .collect();
+            let weight = ((self.files as f64 + 1.0) / (found.len() as f64 + 0.5))
+                .ln()
+                .max(0.1);
             for file in found {
                 *weights.entry(session(file)).or_default() += weight;
             }

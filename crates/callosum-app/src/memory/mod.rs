@@ -3,22 +3,29 @@
 //! Start with [`find`], which brings the index in line and searches it. [`settings`] says whether the user turned the memory
 //! on; nothing is read before that. [`output`] is what `--json` prints.
 
+mod graph;
 pub mod output;
+mod server;
 mod settings;
 mod verify;
 
 pub use self::{
+    graph::GraphOutput,
     output::{
         MemoryChangeOutput, MemoryStatusOutput, SessionHitOutput, SessionsFoundOutput,
         StoredTurnOutput,
     },
+    server::{MemoryServer, QueryOutput},
     settings::{ForgottenSession, MemorySettings},
 };
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use callosum_config::{Environment, Homes};
 use callosum_executor::client::Client as ExecutorClient;
 use callosum_executor::output_format::Dialect;
+use callosum_host::{Disk, process::Cancel};
 use callosum_memory::{
     Client, ClientFolder, Memory, MemoryError, MemoryScope, RankBy, SessionSearch, UpdateReport,
     remove,
@@ -27,18 +34,46 @@ use callosum_search::Model;
 use jiff::Timestamp;
 
 use crate::context::Context;
+use crate::report::Reporter;
 use crate::{CommandError, Exit, many, thousands};
 
 /// The command that turns the memory on.
 pub const ON: &str = "callosum memory on";
+
+/// The machine whose past sessions are read, and the receiver of reports. It needs no project.
+#[derive(Clone)]
+pub struct MemoryMachine {
+    /// Its files.
+    pub disk: Disk,
+    /// Its folders of ours.
+    pub homes: Homes,
+    /// The environment variables of the process.
+    pub environment: Environment,
+    /// Receives warnings and progress.
+    pub report: Arc<dyn Reporter>,
+    /// Ends an update when it is requested.
+    pub cancel: Cancel,
+}
+
+impl From<&Context> for MemoryMachine {
+    fn from(context: &Context) -> Self {
+        Self {
+            disk: context.disk.clone(),
+            homes: context.project.homes.clone(),
+            environment: context.environment.clone(),
+            report: Arc::clone(&context.report),
+            cancel: context.cancel.clone(),
+        }
+    }
+}
 
 /// A search in past sessions, as a person or an agent asks for it.
 #[derive(Clone, Debug)]
 pub struct SessionQuestion<'q> {
     /// The question.
     pub question: &'q str,
-    /// Whether sessions of all projects are searched, not only of this one.
-    pub all_projects: bool,
+    /// Only sessions in these folders and those inside them.
+    pub folders: Option<Vec<PathBuf>>,
     /// Only turns since then.
     pub since: Option<Timestamp>,
     /// Only sessions of this client.
@@ -54,13 +89,13 @@ pub struct SessionQuestion<'q> {
 /// # Errors
 /// The memory is off, or its index cannot be used.
 pub fn find(
-    context: &Context,
+    machine: &MemoryMachine,
     question: &SessionQuestion<'_>,
 ) -> Result<SessionsFoundOutput, CommandError> {
-    let settings = turned_on(context)?;
-    let (memory, report) = updated(context, &settings)?;
+    let settings = turned_on(machine)?;
+    let (memory, report) = updated(machine, &settings)?;
     if question.by == RankBy::Meaning && !memory.has_model() {
-        let folder = context.project.homes.model();
+        let folder = machine.homes.model();
         let hint = format!(
             "put model.safetensors and tokenizer.json into {}",
             folder.display()
@@ -69,14 +104,14 @@ pub fn find(
     }
     let search = SessionSearch {
         question: crate::find::asked(question.question)?,
-        folders: (!question.all_projects).then(|| project_folders(context)),
+        folders: question.folders.clone(),
         since: question.since,
         client: question.client,
         by: question.by,
         limit: question.limit,
     };
     let hits = memory.search(&search).map_err(|error| unusable(&error))?;
-    let sessions = hits.into_iter().map(|hit| output::hit(context, hit));
+    let sessions = hits.into_iter().map(|hit| output::hit(&machine.disk, hit));
     Ok(SessionsFoundOutput {
         sessions: sessions.collect(),
         added_turns: report.added,
@@ -84,8 +119,8 @@ pub fn find(
 }
 
 /// Returns the settings of a memory that is on.
-fn turned_on(context: &Context) -> Result<MemorySettings, CommandError> {
-    let settings = MemorySettings::read(context)?;
+fn turned_on(machine: &MemoryMachine) -> Result<MemorySettings, CommandError> {
+    let settings = MemorySettings::read(machine)?;
     if settings.on {
         return Ok(settings);
     }
@@ -97,11 +132,11 @@ fn turned_on(context: &Context) -> Result<MemorySettings, CommandError> {
 ///
 /// # Errors
 /// The settings or the index cannot be written.
-pub fn turn_on(context: &Context) -> Result<UpdateReport, CommandError> {
-    let mut settings = MemorySettings::read(context)?;
+pub fn turn_on(machine: &MemoryMachine) -> Result<UpdateReport, CommandError> {
+    let mut settings = MemorySettings::read(machine)?;
     settings.on = true;
-    settings.write(context)?;
-    let (_, report) = updated(context, &settings)?;
+    settings.write(machine)?;
+    let (_, report) = updated(machine, &settings)?;
     Ok(report)
 }
 
@@ -109,10 +144,10 @@ pub fn turn_on(context: &Context) -> Result<UpdateReport, CommandError> {
 ///
 /// # Errors
 /// The settings cannot be written.
-pub fn turn_off(context: &Context) -> Result<(), CommandError> {
-    let mut settings = MemorySettings::read(context)?;
+pub fn turn_off(machine: &MemoryMachine) -> Result<(), CommandError> {
+    let mut settings = MemorySettings::read(machine)?;
     settings.on = false;
-    settings.write(context)
+    settings.write(machine)
 }
 
 /// Leaves the sessions in a folder out from here on, or ends that. Updates the index, if the memory is on.
@@ -120,11 +155,11 @@ pub fn turn_off(context: &Context) -> Result<(), CommandError> {
 /// # Errors
 /// The settings or the index cannot be written.
 pub fn exclude(
-    context: &Context,
+    machine: &MemoryMachine,
     folder: PathBuf,
     ends: bool,
 ) -> Result<UpdateReport, CommandError> {
-    let mut settings = MemorySettings::read(context)?;
+    let mut settings = MemorySettings::read(machine)?;
     let before = settings.excluded.len();
     settings.excluded.retain(|other| *other != folder);
     if ends && settings.excluded.len() == before {
@@ -134,20 +169,20 @@ pub fn exclude(
     if !ends {
         settings.excluded.push(folder);
     }
-    settings.write(context)?;
+    settings.write(machine)?;
     if !settings.on {
         return Ok(UpdateReport::default());
     }
-    Ok(updated(context, &settings)?.1)
+    Ok(updated(machine, &settings)?.1)
 }
 
 /// Forgets a session: its turns go, and its file is not read again. Says how many turns went.
 ///
 /// # Errors
 /// There is no such session in the index, or it cannot be written.
-pub fn forget_session(context: &Context, session: &str) -> Result<u64, CommandError> {
-    let mut settings = MemorySettings::read(context)?;
-    let memory = open(context)?;
+pub fn forget_session(machine: &MemoryMachine, session: &str) -> Result<u64, CommandError> {
+    let mut settings = MemorySettings::read(machine)?;
+    let memory = open(machine)?;
     let clients = memory
         .clients_of(session)
         .map_err(|error| unusable(&error))?;
@@ -162,18 +197,18 @@ pub fn forget_session(context: &Context, session: &str) -> Result<u64, CommandEr
             .forgotten
             .push(ForgottenSession { client, session });
     }
-    settings.write(context)?;
+    settings.write(machine)?;
     drop(memory);
-    Ok(updated(context, &settings)?.1.removed)
+    Ok(updated(machine, &settings)?.1.removed)
 }
 
 /// Removes the whole index, and turns the memory off. Says whether there was an index.
 ///
 /// # Errors
 /// A file cannot be removed or written.
-pub fn forget_all(context: &Context) -> Result<bool, CommandError> {
-    turn_off(context)?;
-    remove(&context.disk, &file(context))
+pub fn forget_all(machine: &MemoryMachine) -> Result<bool, CommandError> {
+    turn_off(machine)?;
+    remove(&machine.disk, &file(machine))
         .map_err(|error| CommandError::from_error(Exit::Environment, &error))
 }
 
@@ -181,11 +216,11 @@ pub fn forget_all(context: &Context) -> Result<bool, CommandError> {
 ///
 /// # Errors
 /// The memory is off, or its index cannot be written.
-pub fn rebuild(context: &Context) -> Result<UpdateReport, CommandError> {
-    let settings = turned_on(context)?;
-    remove(&context.disk, &file(context))
+pub fn rebuild(machine: &MemoryMachine) -> Result<UpdateReport, CommandError> {
+    let settings = turned_on(machine)?;
+    remove(&machine.disk, &file(machine))
         .map_err(|error| CommandError::from_error(Exit::Environment, &error))?;
-    Ok(updated(context, &settings)?.1)
+    Ok(updated(machine, &settings)?.1)
 }
 
 /// Calls `each` with every turn of the index, session by session.
@@ -193,10 +228,10 @@ pub fn rebuild(context: &Context) -> Result<UpdateReport, CommandError> {
 /// # Errors
 /// The index cannot be read, or `each` fails.
 pub fn export(
-    context: &Context,
+    machine: &MemoryMachine,
     each: &mut dyn FnMut(&StoredTurnOutput) -> Result<(), CommandError>,
 ) -> Result<(), CommandError> {
-    let memory = open(context)?;
+    let memory = open(machine)?;
     let mut failure = None;
     let read = memory.each_turn(&mut |turn| {
         let result = each(&output::stored(turn));
@@ -212,54 +247,60 @@ pub fn export(
 ///
 /// # Errors
 /// The settings or the index cannot be read.
-pub fn status(context: &Context) -> Result<MemoryStatusOutput, CommandError> {
-    let settings = MemorySettings::read(context)?;
-    let is_there = context.disk.exists(&file(context));
+pub fn status(machine: &MemoryMachine) -> Result<MemoryStatusOutput, CommandError> {
+    let settings = MemorySettings::read(machine)?;
+    let is_there = machine.disk.exists(&file(machine));
     let is_there = is_there.map_err(|error| CommandError::from_error(Exit::Environment, &error))?;
-    let memory = is_there.then(|| open(context)).transpose()?;
-    output::status(context, settings, memory.as_ref(), &folders(context))
+    let memory = is_there.then(|| open(machine)).transpose()?;
+    output::status(machine, settings, memory.as_ref(), &folders(machine))
 }
 
-fn file(context: &Context) -> PathBuf {
-    context.project.homes.memory().join("turns.db")
+fn file(machine: &MemoryMachine) -> PathBuf {
+    machine.homes.memory().join("turns.db")
 }
 
-fn open(context: &Context) -> Result<Memory, CommandError> {
-    Memory::open(&context.disk, &file(context)).map_err(|error| unusable(&error))
+fn open(machine: &MemoryMachine) -> Result<Memory, CommandError> {
+    Memory::open(&machine.disk, &file(machine)).map_err(|error| unusable(&error))
+}
+
+/// Opens the index with the installed model.
+fn open_with_model(machine: &MemoryMachine) -> Result<Memory, CommandError> {
+    let model = match Model::open(&machine.disk, &machine.homes.model()) {
+        Ok(model) => model,
+        Err(error) => {
+            let hint = "searched by words; see `callosum doctor`";
+            machine.report.warn(&error.to_string(), Some(hint));
+            None
+        }
+    };
+    open(machine)?
+        .with_model(model)
+        .map_err(|error| unusable(&error))
 }
 
 /// Opens the index with the installed model, and brings it in line.
 fn updated(
-    context: &Context,
+    machine: &MemoryMachine,
     settings: &MemorySettings,
 ) -> Result<(Memory, UpdateReport), CommandError> {
-    let model = match Model::open(&context.disk, &context.project.homes.model()) {
-        Ok(model) => model,
-        Err(error) => {
-            let hint = "searched by words; see `callosum doctor`";
-            context.report.warn(&error.to_string(), Some(hint));
-            None
-        }
-    };
-    let mut memory = open(context)?
-        .with_model(model)
-        .map_err(|error| unusable(&error))?;
+    let mut memory = open_with_model(machine)?;
     let scope = MemoryScope {
-        folders: folders(context),
+        folders: folders(machine),
         excluded: settings.excluded.clone(),
         forgotten: settings.forgotten(),
     };
-    let progress = context.report.progress("looking for new sessions");
-    let update = memory.update(&context.disk, &scope, &mut |done| {
+    let progress = machine.report.progress("looking for new sessions");
+    let update = memory.update(&machine.disk, &scope, &mut |done| {
         let percent = done.bytes * 100 / done.of.max(1);
         let turns = thousands(done.turns);
         progress.now(format!("reading past sessions: {percent} %, {turns} turns"));
+        !machine.cancel.is_cancelled()
     });
     drop(progress);
     let report = update.map_err(|error| unusable(&error))?;
     if report.added + report.removed > 0 {
         let added = many(report.added, "turn");
-        context
+        machine
             .report
             .detail(&format!("{added} read, {} removed", report.removed));
     }
@@ -267,6 +308,10 @@ fn updated(
 }
 
 fn unusable(error: &MemoryError) -> CommandError {
+    if matches!(error, MemoryError::Interrupted) {
+        let what = "interrupted while past sessions were read";
+        return CommandError::new(Exit::Interrupted, what).hint("callosum memory on");
+    }
     let failed = CommandError::because(
         Exit::Environment,
         "cannot use the memory of past sessions",
@@ -279,7 +324,7 @@ fn unusable(error: &MemoryError) -> CommandError {
 }
 
 /// Returns the folders of the clients on this machine.
-fn folders(context: &Context) -> Vec<ClientFolder> {
+fn folders(machine: &MemoryMachine) -> Vec<ClientFolder> {
     let folder = |client: Client| {
         let dialect = match client {
             Client::ClaudeCode => Dialect::Claude,
@@ -289,19 +334,26 @@ fn folders(context: &Context) -> Vec<ClientFolder> {
             Client::Opencode => Dialect::Opencode,
         };
         let data = || {
-            let data = context.environment.path("XDG_DATA_HOME");
+            let data = machine.environment.path("XDG_DATA_HOME");
             let data = data.filter(|_| client == Client::Opencode);
             Some(data.filter(|path| path.is_absolute())?.join("opencode"))
         };
         let own = ExecutorClient::of(dialect)?;
-        let path = data().or_else(|| crate::client_settings::own_folder(context, own))?;
+        let path = data().or_else(|| client_folder(machine, own))?;
         Some(ClientFolder { client, path })
     };
     Client::ALL.into_iter().filter_map(folder).collect()
 }
 
+/// Returns a client's own folder on this machine.
+fn client_folder(machine: &MemoryMachine, client: &ExecutorClient) -> Option<PathBuf> {
+    let value = |name: &str| machine.environment.get(name).map(Path::new);
+    let home = value("HOME")?;
+    Some(client.folder(home, client.home.variable.and_then(value)))
+}
+
 /// Returns the folders whose sessions are of this project: its tree, and its main work tree.
-fn project_folders(context: &Context) -> Vec<PathBuf> {
+pub fn project_folders(context: &Context) -> Vec<PathBuf> {
     let mut all = vec![context.tree().to_owned()];
     for other in [context.state(), context.sessions()] {
         if other.is_absolute()

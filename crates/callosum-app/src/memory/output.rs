@@ -1,12 +1,12 @@
 //! Results of the memory of past sessions, as `--json` prints them.
 
+use callosum_host::Disk;
 use callosum_memory::{ClientFolder, Memory, SessionHit, StoredTurn, UpdateReport};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{MemorySettings, unusable, verify};
+use super::{MemoryMachine, MemorySettings, unusable, verify};
 use crate::CommandError;
-use crate::context::Context;
 
 /// `callosum find --sessions --json`.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -131,11 +131,11 @@ pub struct AgentMemoryOutput {
     pub turns: u64,
 }
 
-pub(super) fn hit(context: &Context, hit: SessionHit) -> SessionHitOutput {
+pub(super) fn hit(disk: &Disk, hit: SessionHit) -> SessionHitOutput {
     let folder = hit.folder.as_deref();
     let tallies = hit.turns.iter();
     let (citations, citations_held) = tallies
-        .filter_map(|turn| verify::tally(context, folder, &turn.text))
+        .filter_map(|turn| verify::tally(disk, folder, &turn.text))
         .fold((0, 0), |(all, held), tally| {
             (all + tally.total, held + tally.verified + tally.moved)
         });
@@ -179,7 +179,7 @@ pub(super) fn stored(turn: StoredTurn) -> StoredTurnOutput {
 }
 
 pub(super) fn status(
-    context: &Context,
+    machine: &MemoryMachine,
     settings: MemorySettings,
     memory: Option<&Memory>,
     folders: &[ClientFolder],
@@ -195,7 +195,7 @@ pub(super) fn status(
         AgentMemoryOutput {
             agent: folder.client.name().to_owned(),
             folder: folder.path.display().to_string(),
-            installed: context.disk.exists(&folder.path).unwrap_or(false),
+            installed: machine.disk.exists(&folder.path).unwrap_or(false),
             sessions,
             turns,
         }
@@ -206,10 +206,7 @@ pub(super) fn status(
         sessions: sizes.sessions,
         turns: sizes.turns,
         bytes: sizes.bytes,
-        model: context
-            .disk
-            .exists(&context.project.homes.model())
-            .unwrap_or(false),
+        model: machine.disk.exists(&machine.homes.model()).unwrap_or(false),
         agents: agents.collect(),
         excluded: excluded
             .map(|folder| folder.display().to_string())

@@ -6,7 +6,7 @@ use callosum_host::{Disk, DiskError};
 use callosum_memory::Client;
 use serde::{Deserialize, Serialize};
 
-use crate::context::Context;
+use super::MemoryMachine;
 use crate::shell_word::shell_word;
 use crate::{CommandError, Exit};
 
@@ -40,13 +40,13 @@ impl MemorySettings {
     ///
     /// # Errors
     /// The file cannot be read, or is damaged.
-    pub fn read(context: &Context) -> Result<Self, CommandError> {
-        let path = path(context);
+    pub fn read(machine: &MemoryMachine) -> Result<Self, CommandError> {
+        let path = path(machine);
         let failed = |error: &DiskError| CommandError::from_error(Exit::Environment, error);
-        if !context.disk.exists(&path).map_err(|error| failed(&error))? {
+        if !machine.disk.exists(&path).map_err(|error| failed(&error))? {
             return Ok(Self::default());
         }
-        let bytes = context.disk.read_at_most(&path, LARGEST);
+        let bytes = machine.disk.read_at_most(&path, LARGEST);
         let bytes = bytes.map_err(|error| failed(&error))?;
         serde_json::from_slice(&bytes).map_err(|error| {
             let what = format!("cannot use the settings of the memory, {}", path.display());
@@ -59,10 +59,10 @@ impl MemorySettings {
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn write(&self, context: &Context) -> Result<(), CommandError> {
+    pub fn write(&self, machine: &MemoryMachine) -> Result<(), CommandError> {
         let mut text = serde_json::to_string_pretty(self).map_err(CommandError::internal)?;
         text.push('\n');
-        write(&context.disk, path(context), text.as_bytes())
+        write(&machine.disk, path(machine), text.as_bytes())
             .map_err(|error| CommandError::from_error(Exit::Environment, &error))
     }
 
@@ -75,8 +75,8 @@ impl MemorySettings {
     }
 }
 
-fn path(context: &Context) -> PathBuf {
-    context.project.homes.memory().join("settings.json")
+fn path(machine: &MemoryMachine) -> PathBuf {
+    machine.homes.memory().join("settings.json")
 }
 
 fn write(disk: &Disk, path: PathBuf, bytes: &[u8]) -> Result<(), DiskError> {

@@ -3,19 +3,18 @@
 use std::path::Path;
 
 use callosum_citation::{Tally, find, verify};
-
-use crate::context::Context;
+use callosum_host::Disk;
 
 /// Most citations of a turn that are looked up.
 const MOST: usize = 20;
 
 /// Counts the citations of a text that hold in a folder; `None` if it cites nothing, or the folder is gone.
-pub(super) fn tally(context: &Context, folder: Option<&str>, text: &str) -> Option<Tally> {
+pub(super) fn tally(disk: &Disk, folder: Option<&str>, text: &str) -> Option<Tally> {
     let mut citations = find(text);
     citations.truncate(MOST);
     let folder = Path::new(folder?);
-    if citations.is_empty() || !context.disk.exists(folder).unwrap_or(false) {
+    if citations.is_empty() || !disk.exists(folder).unwrap_or(false) {
         return None;
     }
-    Some(Tally::of(&verify(&context.disk, folder, &citations)))
+    Some(Tally::of(&verify(disk, folder, &citations)))
 }

@@ -57,6 +57,7 @@ pub fn lines(serving: &Serving) -> String {
         ("bus", &serving.bus, "ws://", ""),
         ("metrics", &serving.metrics, "http://", "/metrics"),
         ("page", &serving.page, "http://", "/"),
+        ("memory", &serving.memory, "http://", "/query"),
     ];
     for (what, address, before, after) in places {
         let place = match address {

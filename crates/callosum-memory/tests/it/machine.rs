@@ -67,7 +67,9 @@ impl Machine {
 
     pub(crate) fn update(&mut self) -> UpdateReport {
         let scope = self.scope();
-        self.memory.update(&self.disk, &scope, &mut |_| {}).unwrap()
+        self.memory
+            .update(&self.disk, &scope, &mut |_| true)
+            .unwrap()
     }
 
     pub(crate) fn search(&self, question: &str) -> Vec<SessionHit> {

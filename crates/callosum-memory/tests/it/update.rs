@@ -205,7 +205,8 @@ fn a_damaged_index_is_made_again() {
     let mut other = Memory::open(&machine.disk, &path).unwrap();
     let added = std::thread::scope(|threads| {
         let disk = machine.disk.clone();
-        let other = threads.spawn(move || other.update(&disk, &scope, &mut |_| {}).unwrap().added);
+        let other =
+            threads.spawn(move || other.update(&disk, &scope, &mut |_| true).unwrap().added);
         machine.update().added + other.join().unwrap()
     });
     assert_eq!((added, machine.memory.sizes().unwrap().turns), (1, 2));

@@ -7,7 +7,7 @@ mod render;
 use std::num::NonZeroUsize;
 
 use callosum_app::find::{asked, from_root, scope, searched, share};
-use callosum_app::memory::{self, SessionQuestion};
+use callosum_app::memory::{self, MemoryMachine, SessionQuestion};
 use callosum_app::time_arg::TimeArg;
 use callosum_app::{CommandError, Exit};
 use callosum_memory::{Client, RankBy};
@@ -132,11 +132,12 @@ fn past_sessions(context: &Context, args: &FindArgs) -> Result<(), CommandError>
             return Err(CommandError::new(Exit::Usage, what));
         }
     };
+    let machine = MemoryMachine::from(&**context);
     let found = memory::find(
-        context,
+        &machine,
         &SessionQuestion {
             question,
-            all_projects: args.all_projects,
+            folders: (!args.all_projects).then(|| memory::project_folders(context)),
             since: args.since.map(|since| since.first(now)),
             client: args.agent,
             by,

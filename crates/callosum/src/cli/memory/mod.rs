@@ -9,10 +9,10 @@ pub(crate) use self::render::sessions;
 use std::path::PathBuf;
 
 use callosum_app::memory::{
-    MemoryChangeOutput, exclude, export, forget_all, forget_session, rebuild, status, turn_off,
-    turn_on,
+    MemoryChangeOutput, MemoryMachine, exclude, export, forget_all, forget_session, rebuild,
+    status, turn_off, turn_on,
 };
-use callosum_app::{CommandError, Exit};
+use callosum_app::{CommandError, Exit, many};
 use callosum_redact::terminal_escape::in_json;
 use clap::{Args, Subcommand};
 
@@ -108,22 +108,23 @@ Examples:
 pub(crate) struct ExportArgs {}
 
 pub(super) fn run(context: &Context, command: &MemoryCommand) -> Result<(), CommandError> {
+    let machine = MemoryMachine::from(&**context);
     match command {
         MemoryCommand::On(_) => {
-            let report = turn_on(context)?;
-            changed(context, "the memory is on", report.into())
+            let report = turn_on(&machine)?;
+            read_all(context, &machine, "the memory is on", report.into())
         }
         MemoryCommand::Off(_) => {
-            turn_off(context)?;
+            turn_off(&machine)?;
             changed(context, "the memory is off", MemoryChangeOutput::default())
         }
-        MemoryCommand::Status(_) => render::status(context, &status(context)?),
+        MemoryCommand::Status(_) => render::status(context, &status(&machine)?),
         MemoryCommand::Exclude(args) => {
             let folder = context.folder.join(&args.folder);
             // A folder that is gone may still have sessions.
             let folder = context.disk.canonicalize(&folder).unwrap_or(folder);
             let shown = folder.display().to_string();
-            let report = exclude(context, folder, args.end)?;
+            let report = exclude(&machine, folder, args.end)?;
             let what = match args.end {
                 true => format!("{shown} is no longer excluded"),
                 false => format!("{shown} is excluded"),
@@ -132,12 +133,12 @@ pub(super) fn run(context: &Context, command: &MemoryCommand) -> Result<(), Comm
         }
         MemoryCommand::Forget(args) => match &args.session {
             Some(session) => {
-                let removed = forget_session(context, session)?;
+                let removed = forget_session(&machine, session)?;
                 let report = MemoryChangeOutput { added: 0, removed };
                 changed(context, &format!("session {session} is forgotten"), report)
             }
             None => {
-                let what = match forget_all(context)? {
+                let what = match forget_all(&machine)? {
                     true => "the index is removed, and the memory is off",
                     false => "there is no index; the memory is off",
                 };
@@ -145,12 +146,17 @@ pub(super) fn run(context: &Context, command: &MemoryCommand) -> Result<(), Comm
             }
         },
         MemoryCommand::Rebuild(_) => {
-            let report = rebuild(context)?;
-            changed(context, "all sessions were read again", report.into())
+            let report = rebuild(&machine)?;
+            read_all(
+                context,
+                &machine,
+                "all sessions were read again",
+                report.into(),
+            )
         }
         MemoryCommand::Export(_) => {
             let mut any = false;
-            export(context, &mut |turn| {
+            export(&machine, &mut |turn| {
                 any = true;
                 let line = serde_json::to_string(turn).map_err(CommandError::internal)?;
                 context.ui.data(&format!("{}\n", in_json(&line)))
@@ -164,6 +170,27 @@ pub(super) fn run(context: &Context, command: &MemoryCommand) -> Result<(), Comm
     }
 }
 
+/// Prints how much is in the index after all sessions were read.
+fn read_all(
+    context: &Context,
+    machine: &MemoryMachine,
+    what: &str,
+    output: MemoryChangeOutput,
+) -> Result<(), CommandError> {
+    if context.ui.json {
+        return context.ui.json_data(&output);
+    }
+    let status = status(machine)?;
+    let (turns, sessions) = (many(status.turns, "turn"), many(status.sessions, "session"));
+    context
+        .report
+        .say(&format!("{what}: {turns} in {sessions}"));
+    if status.turns > 0 {
+        context.report.hint("callosum find --sessions QUESTION");
+    }
+    Ok(())
+}
+
 /// Prints what a command changed.
 fn changed(context: &Context, what: &str, output: MemoryChangeOutput) -> Result<(), CommandError> {
     if context.ui.json {
@@ -171,16 +198,10 @@ fn changed(context: &Context, what: &str, output: MemoryChangeOutput) -> Result<
     }
     let mut line = what.to_owned();
     if output.added > 0 {
-        line.push_str(&format!(
-            ", {} read",
-            callosum_app::many(output.added, "turn")
-        ));
+        line.push_str(&format!(", {} read", many(output.added, "turn")));
     }
     if output.removed > 0 {
-        line.push_str(&format!(
-            ", {} removed",
-            callosum_app::many(output.removed, "turn")
-        ));
+        line.push_str(&format!(", {} removed", many(output.removed, "turn")));
     }
     context.report.say(&line);
     Ok(())

@@ -49,7 +49,7 @@ pub(super) fn start(ground: &Ground, how: &HowArgs) -> Result<Serving, CommandEr
         ListenTarget::Off => "off".to_owned(),
         ListenTarget::At(address) => address.to_string(),
     };
-    let arguments: [OsString; 13] = [
+    let arguments: [OsString; 15] = [
         "serve".into(),
         "--events".into(),
         spelled(wishes.events).into(),
@@ -59,6 +59,8 @@ pub(super) fn start(ground: &Ground, how: &HowArgs) -> Result<Serving, CommandEr
         spelled(wishes.metrics).into(),
         "--page".into(),
         spelled(wishes.page).into(),
+        "--memory".into(),
+        spelled(wishes.memory).into(),
         "--rate".into(),
         how.rate.to_string().into(),
         "--failure-to".into(),

@@ -3,6 +3,7 @@
 //! The use case is [`callosum_app::serve`].
 
 mod detached;
+mod memory;
 pub(super) mod open;
 pub(super) mod page;
 mod status;
@@ -87,6 +88,9 @@ struct HowArgs {
     /// Address of the page for people: a loopback address and port, or `off`
     #[arg(long, value_name = "ADDRESS")]
     page: Option<ListenTarget>,
+    /// Address of queries about past sessions, such as 127.0.0.1:8000: a loopback address and port, or `off`
+    #[arg(long, value_name = "ADDRESS")]
+    memory: Option<ListenTarget>,
     /// Limit each connection to N events per second
     #[arg(long, value_name = "N", default_value_t = RATE, value_parser = clap::value_parser!(u32).range(1..))]
     rate: u32,
@@ -108,6 +112,7 @@ impl Default for HowArgs {
             bus: None,
             metrics: None,
             page: None,
+            memory: None,
             rate: RATE,
             detach: true,
             failure_to: None,
@@ -248,6 +253,7 @@ fn foreground(ground: &Ground, how: &HowArgs) -> Result<(), CommandError> {
             &(Arc::new(ground.ui) as Arc<dyn Reporter>),
         )?,
         page: page::site(ground, addresses.page)?,
+        memory: memory::sessions(ground, addresses.memory, &cancel),
         guard: Arc::new({
             let (disk, homes) = (ground.disk.clone(), ground.homes.clone());
             let environment = ground.environment.clone();
@@ -375,6 +381,7 @@ fn addresses(environment: &Environment, how: &HowArgs) -> Result<Addresses, Comm
         bus: wish(how.bus, "CALLOSUM_BUS", usual.bus)?,
         metrics: wish(how.metrics, "CALLOSUM_METRICS", usual.metrics)?,
         page: wish(how.page, "CALLOSUM_PAGE", usual.page)?,
+        memory: wish(how.memory, "CALLOSUM_MEMORY", usual.memory)?,
     })
 }
 

@@ -1,0 +1,45 @@
+//! The memory of past sessions, as the daemon serves it.
+
+use std::sync::Arc;
+
+use callosum_app::memory::{MemoryMachine, MemoryServer};
+use callosum_app::report::Reporter;
+use callosum_daemon::{ListenTarget, SessionMemory, SessionQuery};
+use callosum_host::process::Cancel;
+use serde_json::Value;
+
+use super::Ground;
+
+/// Returns what answers queries; `None` if they are not served.
+pub(super) fn sessions(
+    ground: &Ground,
+    target: ListenTarget,
+    cancel: &Cancel,
+) -> Option<Arc<dyn SessionMemory>> {
+    if target == ListenTarget::Off {
+        return None;
+    }
+    let report: Arc<dyn Reporter> = Arc::new(ground.ui);
+    let machine = MemoryMachine {
+        disk: ground.disk.clone(),
+        homes: ground.homes.clone(),
+        environment: ground.environment.clone(),
+        report: report.without_progress(),
+        cancel: cancel.clone(),
+    };
+    Some(Arc::new(Sessions(MemoryServer::new(machine))))
+}
+
+struct Sessions(MemoryServer);
+
+impl SessionMemory for Sessions {
+    fn query(&self, query: SessionQuery) -> Result<Value, String> {
+        let answer = self.0.query(&query).map_err(|error| error.one_line())?;
+        serde_json::to_value(answer).map_err(|error| error.to_string())
+    }
+
+    fn health(&self) -> Result<Value, String> {
+        let state = self.0.status().map_err(|error| error.one_line())?;
+        serde_json::to_value(state).map_err(|error| error.to_string())
+    }
+}

@@ -88,7 +88,7 @@ impl Bench {
     }
 
     fn measure(&self, method: &str) -> Result<(), String> {
-        let _ = self.command(&["memory", "forget", "--all"]).status();
+        drop(self.command(&["memory", "forget", "--all"]).status());
         let (took, peak) = watched(self.command(&["memory", "on"]))?;
         say(&format!(
             "{method}: first index {:.1} s, {peak:.0} MB at most",
@@ -206,7 +206,7 @@ fn questions(count: usize) -> Vec<String> {
 
 fn timed(mut command: Command) -> Duration {
     let begun = Instant::now();
-    let _ = command.status();
+    drop(command.status());
     begun.elapsed()
 }
 
@@ -268,13 +268,17 @@ impl Daemon {
         let mut command = bench.command(&["serve", "--json", "--memory", "127.0.0.1:0"]);
         command.args(off).stdout(Stdio::piped());
         let mut child = command.spawn().map_err(|error| error.to_string())?;
-        let mut line = String::new();
         let output = child.stdout.take().ok_or("no output")?;
-        BufReader::new(output)
-            .read_line(&mut line)
-            .map_err(|error| error.to_string())?;
-        let serving: Value =
-            serde_json::from_str(&line).map_err(|error| format!("{line}: {error}"))?;
+        let mut output = BufReader::new(output);
+        let mut text = String::new();
+        let serving: Value = loop {
+            let read = output.read_line(&mut text).map_err(|error| error.to_string())?;
+            match serde_json::from_str(&text) {
+                Ok(serving) => break serving,
+                Err(error) if read == 0 => return Err(format!("{text}: {error}")),
+                Err(_) => {}
+            }
+        };
         let address = serving["memory"]
             .as_str()
             .ok_or_else(|| format!("{serving} has no address"))?;
@@ -319,7 +323,7 @@ impl Daemon {
 
 impl Drop for Daemon {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        drop(self.child.kill());
+        drop(self.child.wait());
     }
 }

@@ -119,6 +119,8 @@ impl Memory {
         if let Some(folder) = path.parent() {
             disk.create_private_dir(folder)?;
         }
+        // SQLite would make a file that others may read.
+        disk.create(path, b"", 0o600)?;
         match Self::open_as_it_is(path) {
             Ok(Some(memory)) => Ok(memory),
             Ok(None) => Self::rebuild(disk, path),
@@ -133,6 +135,7 @@ impl Memory {
     /// The file cannot be removed or made.
     pub fn rebuild(disk: &Disk, path: &Path) -> Result<Self, MemoryError> {
         remove(disk, path)?;
+        disk.create(path, b"", 0o600)?;
         match Self::open_as_it_is(path) {
             Ok(Some(memory)) => Ok(memory),
             Ok(None) => Err(failed(path, rusqlite::Error::InvalidQuery)),

@@ -3,6 +3,7 @@
 //! Each method makes a [`Ranked`] by itself. The weights were chosen on the questions in `tests/recall`, whose labels are older.
 
 use std::{
+    cmp::Ordering,
     collections::{BTreeSet, HashMap, HashSet},
     path::{Path, PathBuf},
 };
@@ -36,7 +37,10 @@ const NEXT_ALIKE: f64 = 0.6;
 const SATURATION: f64 = 1.2;
 
 /// A word in more turns than this share of all says nothing, if another word is in fewer.
-const COMMON: f64 = 0.25;
+const COMMON: f64 = 0.15;
+
+/// A word in at most so many turns is never common.
+const FEW: usize = 200;
 
 /// Fewest characters of a part of a word that is looked for.
 const SHORTEST_PART: usize = 3;
@@ -68,8 +72,11 @@ impl Ranked {
 
     /// Ranks sessions by their best turns, each further one of which counts less by `share`.
     fn of_turns(mut turns: Vec<(i64, f64)>, share: f64) -> Self {
+        if turns.len() > MOST_TURNS {
+            turns.select_nth_unstable_by(MOST_TURNS, order);
+            turns.truncate(MOST_TURNS);
+        }
         sort(&mut turns);
-        turns.truncate(MOST_TURNS);
         let mut sums: HashMap<i64, (f64, f64)> = HashMap::new();
         for (turn, weight) in &turns {
             let (sum, next) = sums.entry(session_of(*turn)).or_insert((0.0, 1.0));
@@ -82,9 +89,14 @@ impl Ranked {
     }
 }
 
-/// Sorts by weight, the highest first, and newer sessions before older ones of the same weight.
+/// Orders by weight, the highest first, and newer sessions before older ones of the same weight.
+fn order(a: &(i64, f64), b: &(i64, f64)) -> Ordering {
+    b.1.total_cmp(&a.1).then(b.0.cmp(&a.0))
+}
+
+/// Sorts in that order.
 pub(crate) fn sort(items: &mut [(i64, f64)]) {
-    items.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
+    items.sort_by(order);
 }
 
 /// Returns the items in that order.
@@ -155,28 +167,61 @@ impl Limits {
     }
 }
 
-/// The words of a question, each with the turns that have it.
+/// The words of a question, each with the turns that have it, in the order of their numbers.
 pub(crate) type Occurrences<'q> = Vec<(&'q str, Vec<i64>)>;
 
-/// Returns the turns that have each word of the question.
+/// Returns the turns that have each word of the question. Words that most turns have are left out, if there are others.
 pub(crate) fn occurrences<'q>(
     connection: &Connection,
     question: &'q Query,
     limits: &Limits,
 ) -> rusqlite::Result<Occurrences<'q>> {
+    let all = count(connection, TURNS)?;
+    let most = ((all as f64 * COMMON) as usize).max(FEW);
+    let words = question.words();
+    let mut found = Vec::with_capacity(words.len());
+    for word in &words {
+        let turns = matching(connection, "words", &quoted(word), limits, most + 1)?;
+        if turns.len() <= most {
+            found.push((*word, turns));
+        }
+    }
+    if found.iter().any(|(_, turns)| !turns.is_empty()) {
+        return Ok(found);
+    }
     let of = |word| {
-        let turns = matching(connection, "words", &format!("\"{word}\""), limits)?;
-        Ok((word, turns))
+        Ok((
+            word,
+            matching(connection, "words", &quoted(word), limits, usize::MAX)?,
+        ))
     };
-    question.words().into_iter().map(of).collect()
+    words.into_iter().map(of).collect()
 }
 
-/// Returns the turns that match in an index.
+/// Counts all turns that ever were, from the few rows of sessions.
+const TURNS: &str = "SELECT coalesce(sum(next), 0) FROM session";
+
+/// Counts all sessions.
+const SESSIONS: &str = "SELECT count(*) FROM session";
+
+fn count(connection: &Connection, sql: &str) -> rusqlite::Result<i64> {
+    connection
+        .prepare_cached(sql)?
+        .query_row([], |row| row.get(0))
+}
+
+/// Returns a term of a full-text query.
+fn quoted(term: &str) -> String {
+    format!("\"{}\"", term.replace('"', "\"\""))
+}
+
+/// Returns the turns that match in an index, at most `most`.
 fn matching(
     connection: &Connection,
     index: &str,
     query: &str,
     limits: &Limits,
+    most: usize,
 ) -> rusqlite::Result<Vec<i64>> {
     let sql = format!("SELECT rowid FROM {index} WHERE {index} MATCH ?1");
     let mut statement = connection.prepare_cached(&sql)?;
@@ -187,6 +232,9 @@ fn matching(
         if limits.session(session_of(turn)) && limits.turn(connection, turn)? {
             found.push(turn);
         }
+        if found.len() == most {
+            break;
+        }
     }
     Ok(found)
 }
@@ -196,40 +244,45 @@ pub(crate) fn by_words(
     connection: &Connection,
     of: &[(&str, Vec<i64>)],
 ) -> rusqlite::Result<[Ranked; 2]> {
-    let count = |table: &str| {
-        let sql = format!("SELECT count(*) FROM {table}");
-        let count = connection.query_row(&sql, [], |row| row.get::<_, i64>(0));
-        count.map(|count| count as f64)
-    };
-    let (all_turns, all_sessions) = (count("turn")?, count("session")?);
-    let is_common = |turns: &[i64]| turns.len() as f64 > COMMON * all_turns;
-    let has_rare = of
-        .iter()
-        .any(|(_, turns)| !turns.is_empty() && !is_common(turns));
-    let mut weights: HashMap<i64, f64> = HashMap::new();
-    let mut sums: HashMap<i64, f64> = HashMap::new();
+    let all_turns = count(connection, TURNS)? as f64;
+    let all_sessions = count(connection, SESSIONS)? as f64;
+    let mut weights: Vec<(i64, f64)> = Vec::new();
+    let mut sums: Vec<(i64, f64)> = Vec::new();
     for (_, turns) in of {
-        if turns.is_empty() || has_rare && is_common(turns) {
-            continue;
-        }
-        let mut sessions: HashMap<i64, f64> = HashMap::new();
         let weight = rarity(all_turns, turns.len());
-        for turn in turns {
-            *weights.entry(*turn).or_default() += weight;
-            *sessions.entry(session_of(*turn)).or_default() += 1.0;
-        }
-        let weight = rarity(all_sessions, sessions.len());
-        for (session, turns) in sessions {
+        weights.extend(turns.iter().map(|turn| (*turn, weight)));
+        // Turns of a session are in a row.
+        let of_sessions = turns.chunk_by(|one, other| session_of(*one) == session_of(*other));
+        let of_sessions: Vec<(i64, f64)> = of_sessions
+            .map(|turns| (session_of(turns[0]), turns.len() as f64))
+            .collect();
+        let weight = rarity(all_sessions, of_sessions.len());
+        sums.extend(of_sessions.into_iter().map(|(session, turns)| {
             let share = turns * (SATURATION + 1.0) / (turns + SATURATION);
-            *sums.entry(session).or_default() += weight * share;
-        }
+            (session, weight * share)
+        }));
     }
-    let turns = Ranked::of_turns(weights.into_iter().collect(), NEXT_TURN);
+    let (weights, sums) = (added_up(weights), added_up(sums));
+    let turns = Ranked::of_turns(weights, NEXT_TURN);
     let sessions = Ranked {
         turns: Vec::new(),
-        sessions: best(sums.into_iter().collect()),
+        sessions: best(sums),
     };
     Ok([turns, sessions])
+}
+
+/// Adds up the weights of each item.
+fn added_up(mut items: Vec<(i64, f64)>) -> Vec<(i64, f64)> {
+    // A few sorted runs, which this sort merges.
+    items.sort_by_key(|(item, _)| *item);
+    items.dedup_by(|next, kept| {
+        let is_same = next.0 == kept.0;
+        if is_same {
+            kept.1 += next.1;
+        }
+        is_same
+    });
+    items
 }
 
 /// Returns the weight of a word: higher the fewer have it.
@@ -245,15 +298,21 @@ pub(crate) fn containing(
     limits: &Limits,
 ) -> rusqlite::Result<Vec<i64>> {
     let chars: Vec<char> = part.chars().collect();
-    let quoted = |three: &[char]| {
-        let three: String = three.iter().collect();
-        format!("\"{}\"", three.replace('"', "\"\""))
-    };
-    let trigrams: Vec<String> = chars.windows(3).take(MOST_TRIGRAMS).map(quoted).collect();
+    let trigrams: Vec<String> = chars
+        .windows(3)
+        .take(MOST_TRIGRAMS)
+        .map(|three| quoted(&three.iter().collect::<String>()))
+        .collect();
     if trigrams.is_empty() {
         return Ok(Vec::new());
     }
-    let found = matching(connection, "trigrams", &trigrams.join(" AND "), limits)?;
+    let found = matching(
+        connection,
+        "trigrams",
+        &trigrams.join(" AND "),
+        limits,
+        usize::MAX,
+    )?;
     let mut text = connection.prepare_cached("SELECT text FROM turn WHERE id = ?1")?;
     let mut kept = Vec::new();
     for turn in found.into_iter().rev().take(MOST_TURNS) {

@@ -2,7 +2,8 @@
 //!
 //! A word counts by its rarity among the turns of the index: without that, the common words of a turn are all that its vector
 //! shows. So vectors are computed at the end of an update, once its words are counted. A block has a vector for each number
-//! of a turn in its session, and zeros for one that is gone.
+//! of a turn in its session, and zeros for one that is gone. Behind a vector is the inverse of its length, so that a search
+//! multiplies once.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -16,6 +17,9 @@ const MOST_TURNS: usize = 400;
 
 /// Lowest similarity that counts.
 const LEAST: f32 = 0.15;
+
+/// Bytes of the inverse length behind a vector.
+const LENGTH: usize = size_of::<f32>();
 
 /// Words whose vectors are kept from one text to the next.
 const MOST_WORDS: usize = 50_000;
@@ -40,6 +44,7 @@ pub(crate) fn complete(connection: &Connection, model: &Model) -> rusqlite::Resu
     let mut seen = HashMap::new();
     for (session, from) in missing {
         let width = model.width();
+        let slot_len = width + LENGTH;
         let next: i64 = connection
             .prepare_cached("SELECT next FROM session WHERE id = ?1")?
             .query_row([session], |row| row.get(0))?;
@@ -48,8 +53,8 @@ pub(crate) fn complete(connection: &Connection, model: &Model) -> rusqlite::Resu
             .query_row([session], |row| row.get(0))
             .optional()?
             .unwrap_or_default();
-        numbers.resize(usize::try_from(from).unwrap_or(0) * width, 0);
-        numbers.resize(usize::try_from(next).unwrap_or(0) * width, 0);
+        numbers.resize(usize::try_from(from).unwrap_or(0) * slot_len, 0);
+        numbers.resize(usize::try_from(next).unwrap_or(0) * slot_len, 0);
         each_text(connection, session, from, &mut |turn, text| {
             let words: BTreeSet<String> = simple_words(text).collect();
             let mut weighted = Vec::with_capacity(words.len());
@@ -60,11 +65,14 @@ pub(crate) fn complete(connection: &Connection, model: &Model) -> rusqlite::Resu
                 seen.clear();
             }
             let vector = model.weighted_direction(weighted.into_iter(), &mut seen);
-            let begin = usize::try_from(in_session(turn)).unwrap_or(0) * width;
-            if let Some(slot) = numbers.get_mut(begin..begin + width)
+            let begin = usize::try_from(in_session(turn)).unwrap_or(0) * slot_len;
+            if let Some(slot) = numbers.get_mut(begin..begin + slot_len)
                 && vector.len() == width
             {
-                slot.copy_from_slice(&vector);
+                let (of_vector, of_length) = slot.split_at_mut(width);
+                of_vector.copy_from_slice(&vector);
+                let inverse = 1.0 / norm(&vector).max(1.0);
+                of_length.copy_from_slice(&inverse.to_le_bytes());
             }
             Ok(())
         })?;
@@ -170,11 +178,14 @@ pub(crate) fn nearest(
     vector: &[u8],
     allowed: Option<&HashSet<i64>>,
 ) -> rusqlite::Result<Vec<(i64, f64)>> {
-    let wanted: Vec<i8> = vector.iter().map(|number| number.cast_signed()).collect();
-    let length = norm(&wanted);
+    let length = norm(vector);
     if length == 0.0 {
         return Ok(Vec::new());
     }
+    let wanted: Vec<i16> = vector
+        .iter()
+        .map(|number| i16::from(number.cast_signed()))
+        .collect();
     let mut found: Vec<(i64, f32)> = Vec::new();
     let mut statement = connection.prepare_cached("SELECT session, numbers FROM vectors")?;
     let mut rows = statement.query([])?;
@@ -186,12 +197,15 @@ pub(crate) fn nearest(
         }
         let numbers = row.get_ref(1)?.as_blob()?;
         let (first, _) = range(session);
-        for (turn, numbers) in (first..).zip(numbers.chunks_exact(wanted.len())) {
-            let (both, own) = products(&wanted, numbers);
+        let slots = numbers.chunks_exact(wanted.len() + LENGTH);
+        for (turn, slot) in (first..).zip(slots) {
+            let (vector, inverse) = slot.split_at(wanted.len());
+            let both = product(&wanted, vector);
             if both <= 0 {
                 continue;
             }
-            let cosine = both as f32 / (length * (own as f32).sqrt());
+            let inverse = f32::from_le_bytes(inverse.try_into().unwrap_or_default());
+            let cosine = both as f32 * inverse / length;
             if cosine >= least {
                 found.push((turn, cosine));
             }
@@ -214,21 +228,32 @@ fn keep(found: &mut Vec<(i64, f32)>) -> f32 {
     found.last().map_or(0.0, |last| last.1)
 }
 
-/// Returns the product with another vector, and that one's with itself.
-fn products(wanted: &[i8], numbers: &[u8]) -> (i32, i32) {
-    let (mut both, mut own) = (0_i32, 0_i32);
-    for (one, other) in wanted.iter().zip(numbers) {
-        let (one, other) = (i32::from(*one), i32::from(other.cast_signed()));
-        both += one * other;
-        own += other * other;
-    }
-    (both, own)
+/// Returns the product of two vectors.
+///
+/// Numbers of 16 bits are what the vector instructions of every processor multiply and add in one step.
+fn product(wanted: &[i16], numbers: &[u8]) -> i32 {
+    let pairs = wanted.iter().zip(numbers);
+    pairs
+        .map(|(one, other)| i32::from(*one) * i32::from(i16::from(other.cast_signed())))
+        .sum()
 }
 
-fn norm(vector: &[i8]) -> f32 {
-    let sum: i32 = vector
-        .iter()
-        .map(|number| i32::from(*number) * i32::from(*number))
-        .sum();
-    (sum as f32).sqrt()
+fn norm(vector: &[u8]) -> f32 {
+    let squares = vector.iter().map(|number| {
+        let number = i32::from(number.cast_signed());
+        number * number
+    });
+    (squares.sum::<i32>() as f32).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn products_and_lengths_are_those_of_signed_numbers() {
+        let vector = [3_u8, 252];
+        assert_eq!(product(&[2, -1], &vector), 10);
+        assert!((norm(&vector) - 5.0).abs() < 1e-6);
+    }
 }

@@ -4,6 +4,7 @@
 //! made again. Two processes may use one at once; a writer waits for the other.
 
 use std::{
+    cell::RefCell,
     collections::BTreeMap,
     path::{Path, PathBuf},
     time::Duration,
@@ -18,6 +19,7 @@ use super::{
     calls,
     client::Client,
     turn::{Speaker, Turn},
+    vectors::VectorCache,
 };
 
 /// Version of the tables and of the readers, to increase with each change; a file of another version is made again.
@@ -79,6 +81,8 @@ pub enum MemoryError {
 pub struct Memory {
     pub(crate) connection: Connection,
     pub(crate) model: Option<Model>,
+    /// All vectors, if the caller has many queries.
+    pub(crate) cache: RefCell<Option<VectorCache>>,
     pub(crate) path: PathBuf,
 }
 
@@ -172,6 +176,7 @@ impl Memory {
         Ok(is_ours.then(|| Self {
             connection,
             model: None,
+            cache: RefCell::default(),
             path: path.to_owned(),
         }))
     }
@@ -202,6 +207,13 @@ impl Memory {
         }
         self.model = model;
         Ok(self)
+    }
+
+    /// Keeps all vectors in memory, for a process that answers many queries. They are read again when the index changes.
+    #[must_use]
+    pub fn with_vectors_in_memory(self) -> Self {
+        let cache = RefCell::new(Some(VectorCache::default()));
+        Self { cache, ..self }
     }
 
     /// Returns the numbers of files, sessions and turns, and the size on the disk.
@@ -244,7 +256,7 @@ impl Memory {
     /// # Errors
     /// The index cannot be read.
     pub fn by_client(&self) -> Result<BTreeMap<Client, (u64, u64)>, MemoryError> {
-        self.tell(|connection| {
+        self.read(|connection| {
             let sql = "SELECT client, count(DISTINCT session.id), count(*) FROM turn JOIN session ON session.id = turn.id >> 20
                  GROUP BY client";
             let mut statement = connection.prepare(sql)?;
@@ -262,7 +274,7 @@ impl Memory {
     /// # Errors
     /// The index cannot be read.
     pub fn clients_of(&self, session: &str) -> Result<Vec<Client>, MemoryError> {
-        self.tell(|connection| {
+        self.read(|connection| {
             let sql =
                 "SELECT client FROM session WHERE name = ?1 AND id IN (SELECT id >> 20 FROM turn)";
             let mut statement = connection.prepare(sql)?;
@@ -281,7 +293,7 @@ impl Memory {
         text: &str,
         most: usize,
     ) -> Result<Vec<(Client, String)>, MemoryError> {
-        self.tell(|connection| calls::sessions(connection, text, most))
+        self.read(|connection| calls::sessions(connection, text, most))
     }
 
     /// Calls `each` with every turn, session by session, until it returns `false`.
@@ -289,7 +301,7 @@ impl Memory {
     /// # Errors
     /// The index cannot be read.
     pub fn each_turn(&self, each: &mut dyn FnMut(StoredTurn) -> bool) -> Result<(), MemoryError> {
-        self.tell(|connection| {
+        self.read(|connection| {
             let sql = "SELECT client, name, folder, title, speaker, at, text FROM turn JOIN session ON session.id = turn.id >> 20
                  ORDER BY session.first, session.id, turn.at, turn.id";
             let mut statement = connection.prepare(sql)?;
@@ -320,7 +332,7 @@ impl Memory {
         })
     }
 
-    pub(crate) fn tell<T>(
+    pub(crate) fn read<T>(
         &self,
         ask: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T, MemoryError> {

@@ -15,7 +15,7 @@ use rusqlite::{Connection, OptionalExtension as _};
 use super::{
     search::SessionSearch,
     turn_id::session_of,
-    vectors::{self, Rarity},
+    vectors::{self, Rarity, VectorCache},
 };
 
 /// Weights of the methods: words of a turn, words of a session, parts of words, meaning.
@@ -376,7 +376,7 @@ pub(crate) fn parts(question: &Query, of: &[(&str, Vec<i64>)]) -> BTreeSet<Strin
 /// Ranks turns by the similarity of their vectors to the question's.
 pub(crate) fn by_meaning(
     connection: &Connection,
-    model: &Model,
+    (model, cache): (&Model, Option<&mut VectorCache>),
     question: &Query,
     limits: &Limits,
 ) -> rusqlite::Result<Ranked> {
@@ -388,7 +388,7 @@ pub(crate) fn by_meaning(
     }
     let vector = model.weighted_direction(weighted.into_iter(), &mut HashMap::new());
     let mut turns = Vec::new();
-    for (turn, cosine) in vectors::nearest(connection, &vector, limits.sessions.as_ref())? {
+    for (turn, cosine) in vectors::nearest(connection, cache, &vector, limits.sessions.as_ref())? {
         if limits.turn(connection, turn)? {
             turns.push((turn, cosine));
         }

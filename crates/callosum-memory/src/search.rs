@@ -93,7 +93,7 @@ impl Memory {
     /// # Errors
     /// The index cannot be read.
     pub fn search(&self, search: &SessionSearch) -> Result<Vec<SessionHit>, MemoryError> {
-        self.tell(|connection| {
+        self.read(|connection| {
             let limits = Limits::of(connection, search)?;
             let mut lists = [const { Ranked::EMPTY }; 4];
             if search.by != RankBy::Meaning {
@@ -105,6 +105,8 @@ impl Memory {
             if let Some(model) = &self.model
                 && search.by != RankBy::Words
             {
+                let mut cache = self.cache.borrow_mut();
+                let model = (model, cache.as_mut());
                 lists[3] = by_meaning(connection, model, &search.question, &limits)?;
             }
             let phrases = search.question.phrases.iter();

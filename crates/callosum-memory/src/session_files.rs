@@ -20,7 +20,7 @@ pub struct ClientFolder {
     pub path: PathBuf,
 }
 
-/// How the content of a file is laid out.
+/// Layout of a file's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Layout {
     /// A JSON object per line, appended to.

@@ -138,7 +138,7 @@ impl<'c> Store<'c> {
         changes: Changes,
         leaves_out: &LeavesOut<'_>,
     ) -> rusqlite::Result<()> {
-        let name = self.tell_facts(of, &changes.facts)?;
+        let name = self.note_facts(of, &changes.facts)?;
         let is_forgotten = name.is_some_and(|name| leaves_out.session(of.client, &name));
         let folder = changes.facts.folder.as_deref();
         if is_forgotten || folder.is_some_and(|folder| leaves_out.folder(folder)) {
@@ -160,7 +160,7 @@ impl<'c> Store<'c> {
 
     /// Notes what is known of the session as a whole. The file's place says which session it is, else its content, else
     /// its name. Returns the id of a session that begins.
-    fn tell_facts(&mut self, of: &SessionFile, facts: &Facts) -> rusqlite::Result<Option<String>> {
+    fn note_facts(&mut self, of: &SessionFile, facts: &Facts) -> rusqlite::Result<Option<String>> {
         let parent = of.parent().or(facts.parent.as_deref());
         let stem = || of.path.file_stem().and_then(|stem| stem.to_str());
         let mut begins = None;

@@ -50,7 +50,7 @@ pub struct MemoryScope {
     pub forgotten: Vec<(Client, String)>,
 }
 
-/// What an update did.
+/// Result of an update.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UpdateReport {
     /// Files that were read, in part or as a whole.
@@ -85,7 +85,7 @@ struct Known {
     modified: i64,
 }
 
-/// What is to be read of a file.
+/// The part of a file that is to be read.
 enum Task {
     /// From this place on; the file is known.
     From(i64, u64),
@@ -331,7 +331,7 @@ impl Memory {
     ) -> Result<(), MemoryError> {
         let path = self.path.clone();
         let fail = |source| failed(&path, source);
-        let before: Vec<String> = self.tell(|connection| {
+        let before: Vec<String> = self.read(|connection| {
             let mut statement =
                 connection.prepare("SELECT folder FROM excluded ORDER BY folder")?;
             statement.query_map([], |row| row.get(0))?.collect()

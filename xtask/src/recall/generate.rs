@@ -150,7 +150,7 @@ fn turn_of(random: &mut Random, path: &str, (id, project): (&str, &str), turn: u
     } else {
         20 + random.below(120)
     };
-    let said = text(random, words);
+    let message = text(random, words);
     let command = format!("rg -n {} src", word(random.rank()));
     if path.starts_with(".claude") {
         let role = if is_user { "user" } else { "assistant" };
@@ -158,7 +158,7 @@ fn turn_of(random: &mut Random, path: &str, (id, project): (&str, &str), turn: u
             true => {
                 json!([{ "type": "tool_use", "id": key, "name": "Bash", "input": { "command": command, "description": "Search" } }])
             }
-            false => json!([{ "type": "text", "text": said }]),
+            false => json!([{ "type": "text", "text": message }]),
         };
         return json!({
             "parentUuid": null, "isSidechain": false, "type": role, "uuid": key, "sessionId": id, "cwd": project, "timestamp": at(turn),
@@ -172,7 +172,7 @@ fn turn_of(random: &mut Random, path: &str, (id, project): (&str, &str), turn: u
             }
             false => json!({
                 "type": "message", "id": key, "role": if is_user { "user" } else { "assistant" },
-                "content": [{ "type": if is_user { "input_text" } else { "output_text" }, "text": said }],
+                "content": [{ "type": if is_user { "input_text" } else { "output_text" }, "text": message }],
             }),
         };
         return json!({ "timestamp": at(turn), "ordinal": turn, "type": "response_item", "payload": payload });
@@ -180,16 +180,16 @@ fn turn_of(random: &mut Random, path: &str, (id, project): (&str, &str), turn: u
     if path.starts_with(".gemini") {
         return match is_user {
             true => {
-                json!({ "id": key, "timestamp": at(turn), "type": "user", "content": [{ "text": said }] })
+                json!({ "id": key, "timestamp": at(turn), "type": "user", "content": [{ "text": message }] })
             }
             false => {
-                json!({ "id": key, "timestamp": at(turn), "type": "gemini", "content": said, "model": "m", "tokens": { "input": 1, "output": 2 } })
+                json!({ "id": key, "timestamp": at(turn), "type": "gemini", "content": message, "model": "m", "tokens": { "input": 1, "output": 2 } })
             }
         };
     }
     json!({
         "uuid": key, "sessionId": id, "timestamp": at(turn), "cwd": project, "type": if is_user { "user" } else { "assistant" },
-        "message": { "role": if is_user { "user" } else { "model" }, "parts": [{ "text": said }] },
+        "message": { "role": if is_user { "user" } else { "model" }, "parts": [{ "text": message }] },
     })
 }
 

@@ -272,7 +272,9 @@ impl Daemon {
         let mut output = BufReader::new(output);
         let mut text = String::new();
         let serving: Value = loop {
-            let read = output.read_line(&mut text).map_err(|error| error.to_string())?;
+            let read = output
+                .read_line(&mut text)
+                .map_err(|error| error.to_string())?;
             match serde_json::from_str(&text) {
                 Ok(serving) => break serving,
                 Err(error) if read == 0 => return Err(format!("{text}: {error}")),

@@ -27,7 +27,15 @@ const KEPT: &[(&str, &[&str])] = &[
     // Spoken to servers of tools by the processes that do, and to clients by our own server.
     ("rmcp", &["callosum-mcp", "callosum-executor"]),
     // The search index, which can be thrown away, and the recall database.
-    ("rusqlite", &["callosum-intervention", "callosum-search"]),
+    (
+        "rusqlite",
+        &[
+            "callosum-intervention",
+            "callosum-memory",
+            "callosum-search",
+            "xtask",
+        ],
+    ),
     (
         "rustix",
         &[

@@ -9,6 +9,8 @@ mod server;
 mod settings;
 mod verify;
 
+pub use callosum_memory::RankBy;
+
 pub use self::{
     graph::GraphOutput,
     output::{
@@ -27,8 +29,7 @@ use callosum_executor::client::Client as ExecutorClient;
 use callosum_executor::output_format::Dialect;
 use callosum_host::{Disk, process::Cancel};
 use callosum_memory::{
-    Client, ClientFolder, Memory, MemoryError, MemoryScope, RankBy, SessionSearch, UpdateReport,
-    remove,
+    Client, ClientFolder, Memory, MemoryError, MemoryScope, SessionSearch, UpdateReport, remove,
 };
 use callosum_search::Model;
 use jiff::Timestamp;

@@ -30,7 +30,7 @@ pub struct MemoryServer {
     refresh: Arc<Refresh>,
 }
 
-/// When the index was brought in line.
+/// The last time that the index was brought in line.
 #[derive(Default)]
 struct Refresh {
     is_running: AtomicBool,
@@ -119,7 +119,7 @@ impl MemoryServer {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let memory = match &mut *open {
             Some(memory) => memory,
-            none => none.insert(open_with_model(&self.machine)?),
+            none => none.insert(open_with_model(&self.machine)?.with_vectors_in_memory()),
         };
         let found = memory.search(&search);
         if found.is_err() {

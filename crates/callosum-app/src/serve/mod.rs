@@ -60,6 +60,11 @@ pub fn lines(serving: &Serving) -> String {
         ("memory", &serving.memory, "http://", "/query"),
     ];
     for (what, address, before, after) in places {
+        let is_unserved = serving.unserved.iter().any(|one| one.what == what);
+        // Off unless the person asks for it.
+        if what == "memory" && address.is_none() && !is_unserved {
+            continue;
+        }
         let place = match address {
             Some(address) => format!("{before}{address}{after}"),
             None => match serving.unserved.iter().find(|one| one.what == what) {

@@ -36,12 +36,12 @@ pub(super) fn read(line: &Value, changes: &mut Changes) {
                 Some("assistant") => Speaker::Agent,
                 _ => Speaker::User,
             };
-            let said = |text: &str| {
+            let message_text = |text: &str| {
                 let is_of_client = OF_CLIENT.iter().any(|begin| text.starts_with(begin));
                 (!is_of_client).then(|| Turn::new(speaker, at, text))?
             };
             let block = |block: &Value| match text(block, "type")? {
-                "text" => said(text(block, "text")?),
+                "text" => message_text(text(block, "text")?),
                 "tool_use" => {
                     let arguments = block.get("input").unwrap_or(&Value::Null);
                     let call = tool_call::call(text(block, "name")?, arguments);
@@ -54,7 +54,7 @@ pub(super) fn read(line: &Value, changes: &mut Changes) {
                 _ => None,
             };
             match message.get("content") {
-                Some(Value::String(text)) => changes.put(id, [said(text)]),
+                Some(Value::String(text)) => changes.put(id, [message_text(text)]),
                 Some(Value::Array(blocks)) => changes.put(id, blocks.iter().map(block)),
                 _ => {}
             }

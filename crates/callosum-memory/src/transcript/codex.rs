@@ -76,7 +76,7 @@ fn item(line: &Value, item: &Value, changes: &mut Changes) {
             let speaker = match text(item, "role") {
                 Some("user") => Speaker::User,
                 Some("assistant") => Speaker::Agent,
-                // What the client tells the model.
+                // The client's instructions to the model.
                 _ => return,
             };
             let all = tool_call::result(item.get("content").unwrap_or(&Value::Null));

@@ -62,13 +62,13 @@ fn record(record: &Value, changes: &mut Changes) {
         Some("error") => Speaker::Failure,
         _ => return,
     };
-    let said = tool_call::result(record.get("content").unwrap_or(&Value::Null));
-    let said = if said.starts_with(OF_CLIENT) {
+    let content = tool_call::result(record.get("content").unwrap_or(&Value::Null));
+    let content = if content.starts_with(OF_CLIENT) {
         ""
     } else {
-        &said
+        &content
     };
-    let mut turns = vec![Turn::new(speaker, at, said)];
+    let mut turns = vec![Turn::new(speaker, at, content)];
     let calls = record.get("toolCalls").and_then(Value::as_array);
     for call in calls.into_iter().flatten() {
         let arguments = call.get("args").unwrap_or(&Value::Null);

@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use super::{client::Client, turn::Turn};
 
-/// What lines of a file say about a session as a whole. A later line overrides an earlier one.
+/// Facts about a session as a whole, from lines of a file. A later line overrides an earlier one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Facts {
     /// The session's id, as its client takes it to resume the session.
@@ -50,7 +50,7 @@ pub(crate) enum Change {
     Clear,
 }
 
-/// What lines did, in their order.
+/// The changes that lines made, in their order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Changes {
     pub facts: Facts,

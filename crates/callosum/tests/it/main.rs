@@ -157,6 +157,8 @@ mod newcomer;
 mod owners;
 /// Packages of a release, and the program of one in an empty root.
 mod packages;
+/// The memory of past sessions.
+mod past_sessions;
 /// Coding agents that speak the Agent Client Protocol, run as executors.
 mod peers;
 /// What a person has permitted, and what the guard has decided.

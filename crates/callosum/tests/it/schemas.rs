@@ -39,7 +39,7 @@ fn every_json_output_fits_its_published_schema() {
         .success()
         .json();
     assert_eq!(Schema::published("output-recall-show").fault(&shown), None);
-    let outputs: [(&str, &[&str], i32); 94] = [
+    let outputs: [(&str, &[&str], i32); 97] = [
         ("output-mesh-conflicts", &["mesh", "conflicts", "list"], 0),
         ("output-mesh-panes", &["mesh", "panes"], 0),
         ("output-delegate", &["delegate", "map"], 0),
@@ -152,6 +152,13 @@ fn every_json_output_fits_its_published_schema() {
         ("output-guard-log", &["guard", "log"], 0),
         ("output-guard-metrics", &["guard", "metrics"], 0),
         ("output-find", &["find", "main"], 0),
+        ("output-memory-change", &["memory", "on"], 0),
+        ("output-memory-status", &["memory", "status"], 0),
+        (
+            "output-find-sessions",
+            &["find", "--sessions", "main", "--all-projects"],
+            1,
+        ),
         (
             "output-bead",
             &["bead", "create", "Try it", "--id", "bd-1"],

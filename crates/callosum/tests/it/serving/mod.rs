@@ -22,6 +22,8 @@ mod metrics;
 mod models;
 /// The page for people, and who may see it.
 mod page;
+/// Queries about past sessions.
+mod queries;
 /// What is passed on to places outside.
 pub(crate) mod sinks;
 /// Whom it does not answer.

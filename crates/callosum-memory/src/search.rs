@@ -17,7 +17,7 @@ use super::{
         parts, sort,
     },
     turn::Speaker,
-    turn_id::session_of,
+    turn_id::{range, session_of},
 };
 
 /// Turns of a session that are shown.
@@ -191,8 +191,16 @@ fn read_hit(connection: &Connection, one: &Fused) -> rusqlite::Result<SessionHit
                 turns: Vec::new(),
             })
         })?;
+    let mut turns = one.turns.clone();
+    if let Some(first) = turns.first().copied()
+        && let Some(answer) = answer(connection, first)?
+        && !turns.contains(&answer)
+    {
+        turns.insert(1, answer);
+        turns.truncate(SHOWN);
+    }
     let mut turn = connection.prepare_cached("SELECT speaker, at, text FROM turn WHERE id = ?1")?;
-    for id in &one.turns {
+    for id in &turns {
         let found = turn.query_row([id], |row| {
             Ok(TurnHit {
                 id: *id,
@@ -205,4 +213,17 @@ fn read_hit(connection: &Connection, one: &Fused) -> rusqlite::Result<SessionHit
         hit.turns.extend(found.optional()?);
     }
     Ok(hit)
+}
+
+/// Returns the model's answer to a turn of the user; `None` if the turn is of another speaker, or there is no answer.
+fn answer(connection: &Connection, turn: i64) -> rusqlite::Result<Option<i64>> {
+    let sql = "SELECT next.id FROM turn JOIN turn AS next ON next.id BETWEEN turn.id + 1 AND ?2
+         WHERE turn.id = ?1 AND turn.speaker = ?3 AND next.speaker = ?4 ORDER BY next.id LIMIT 1";
+    let (_, last) = range(session_of(turn));
+    let mut statement = connection.prepare_cached(sql)?;
+    let found = statement.query_row(
+        [turn, last, Speaker::User.number(), Speaker::Agent.number()],
+        |row| row.get(0),
+    );
+    found.optional()
 }

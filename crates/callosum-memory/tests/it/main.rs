@@ -8,5 +8,6 @@
 
 mod machine;
 mod opencode;
+mod recall;
 mod search;
 mod update;

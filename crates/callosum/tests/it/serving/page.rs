@@ -381,7 +381,7 @@ fn a_table_of_the_page_that_cannot_be_used_is_reported_before_the_daemon_starts(
     let env = repository();
     let text = "[page]\nhost = \"https://a/\"\ntoken_env = \"PAGE_TOKEN\"\n";
     env.write(env.configuration(), text);
-    let out = env.run(["config", "check"]).ended_with(1).stdout;
+    let out = env.run(["config", "check"]).ended_with(1).stderr;
     assert!(out.contains("`page.host` is `https://a/`"), "{out}");
     let text = "[page]\nhost = \"agents.example.com\"\ntoken_env = \"PAGE_TOKEN\"\n";
     env.write(env.configuration(), text);

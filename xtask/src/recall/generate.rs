@@ -16,7 +16,7 @@ const WORDS: usize = 30_000;
 /// Syllables of generated words.
 const SYLLABLES: [&str; 24] = [
     "ra", "to", "mi", "lek", "son", "ver", "qua", "dil", "pe", "nor", "sha", "tri", "gul", "fen",
-    "bor", "ci", "ust", "om", "pla", "wen", "kri", "zol", "hab", "ine",
+    "bor", "ci", "ust", "om", "pla", "wen", "kri", "zol", "hab", "dux",
 ];
 
 /// Random numbers from a seed (xorshift64*).

@@ -31,7 +31,11 @@ fn the_daemon_answers_queries() {
     assert_eq!(turn["source"], "claude-code:aaa");
     assert_eq!(turn["provenance"]["verified"], "verified");
     assert!(turn["score"].as_f64().unwrap() > 0.0);
-    assert!(turn["preview"].as_str().unwrap().ends_with('…'), "{answer}");
+    let second = answer["related_turns"][1]["preview"].as_str().unwrap();
+    assert!(
+        second.starts_with("None: jobs") && second.ends_with('…'),
+        "{answer}"
+    );
     assert_eq!(answer["sources"], json!(["words", "graph"]));
     assert_eq!(answer["graph"]["files"][0]["path"], "src/queue.py");
     for body in [

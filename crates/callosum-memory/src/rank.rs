@@ -37,7 +37,7 @@ const NEXT_ALIKE: f64 = 0.6;
 const SATURATION: f64 = 1.2;
 
 /// A word in more turns than this share of all says nothing, if another word is in fewer.
-const COMMON: f64 = 0.15;
+const COMMON: f64 = 0.05;
 
 /// A word in at most so many turns is never common.
 const FEW: usize = 200;

@@ -24,6 +24,9 @@ const LEAST: f32 = 0.15;
 /// Bytes of the inverse length behind a vector.
 const LENGTH: usize = size_of::<f32>();
 
+/// Products that are added up side by side.
+const LANES: usize = 32;
+
 /// Words whose vectors are kept from one text to the next.
 const MOST_WORDS: usize = 50_000;
 
@@ -279,14 +282,21 @@ fn keep(found: &mut Vec<(i64, f32)>) -> f32 {
 
 /// Returns the product of two vectors.
 ///
-/// Numbers of 16 bits are what the vector instructions of every processor multiply and add in one step. Checks for overflow
-/// would keep the compiler from using them: a sum of 4,096 products is below 2^26.
+/// It has many sums at once and no checks for overflow, so that the compiler uses vector instructions: half the time of a
+/// plain loop. A sum of 4,096 products is below 2^26.
 fn product(wanted: &[i16], numbers: &[u8]) -> i32 {
-    let pairs = wanted.iter().zip(numbers);
-    pairs.fold(0, |sum, (one, other)| {
-        let product = i32::from(*one).wrapping_mul(i32::from(other.cast_signed()));
-        sum.wrapping_add(product)
-    })
+    let multiplied = |one: i16, other: u8| i32::from(one).wrapping_mul(other.cast_signed().into());
+    let (wanted, rest) = wanted.as_chunks::<LANES>();
+    let (numbers, of_rest) = numbers.as_chunks::<LANES>();
+    let mut sums = [0_i32; LANES];
+    for (wanted, numbers) in wanted.iter().zip(numbers) {
+        for lane in 0..LANES {
+            sums[lane] = sums[lane].wrapping_add(multiplied(wanted[lane], numbers[lane]));
+        }
+    }
+    let rest = rest.iter().zip(of_rest);
+    let rest = rest.map(|(one, other)| multiplied(*one, *other));
+    sums.into_iter().chain(rest).fold(0, i32::wrapping_add)
 }
 
 fn norm(vector: &[u8]) -> f32 {
@@ -305,6 +315,8 @@ mod tests {
     fn products_and_lengths_are_those_of_signed_numbers() {
         let vector = [3_u8, 252];
         assert_eq!(product(&[2, -1], &vector), 10);
+        let (many, others) = ([2_i16; 70], [255_u8; 70]);
+        assert_eq!(product(&many, &others), -140);
         assert!((norm(&vector) - 5.0).abs() < 1e-6);
     }
 }

@@ -167,9 +167,10 @@ pub(super) async fn answer(
             return response::error(status, words);
         }
     };
-    let read = match is_query {
-        true => read_query(&body).map(Some),
-        false => beat(memory, &body, now).map(|()| None),
+    let read = if is_query {
+        read_query(&body).map(Some)
+    } else {
+        beat(memory, &body, now).map(|()| None)
     };
     match read {
         Err(words) => {

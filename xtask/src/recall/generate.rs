@@ -154,11 +154,10 @@ fn turn_of(random: &mut Random, path: &str, (id, project): (&str, &str), turn: u
     let command = format!("rg -n {} src", word(random.rank()));
     if path.starts_with(".claude") {
         let role = if is_user { "user" } else { "assistant" };
-        let content = match is_call {
-            true => {
-                json!([{ "type": "tool_use", "id": key, "name": "Bash", "input": { "command": command, "description": "Search" } }])
-            }
-            false => json!([{ "type": "text", "text": message }]),
+        let content = if is_call {
+            json!([{ "type": "tool_use", "id": key, "name": "Bash", "input": { "command": command, "description": "Search" } }])
+        } else {
+            json!([{ "type": "text", "text": message }])
         };
         return json!({
             "parentUuid": null, "isSidechain": false, "type": role, "uuid": key, "sessionId": id, "cwd": project, "timestamp": at(turn),
@@ -166,25 +165,21 @@ fn turn_of(random: &mut Random, path: &str, (id, project): (&str, &str), turn: u
         });
     }
     if path.starts_with(".codex") {
-        let payload = match is_call {
-            true => {
-                json!({ "type": "function_call", "id": key, "name": "exec_command", "call_id": key, "arguments": json!({ "cmd": command }).to_string() })
-            }
-            false => json!({
+        let payload = if is_call {
+            json!({ "type": "function_call", "id": key, "name": "exec_command", "call_id": key, "arguments": json!({ "cmd": command }).to_string() })
+        } else {
+            json!({
                 "type": "message", "id": key, "role": if is_user { "user" } else { "assistant" },
                 "content": [{ "type": if is_user { "input_text" } else { "output_text" }, "text": message }],
-            }),
+            })
         };
         return json!({ "timestamp": at(turn), "ordinal": turn, "type": "response_item", "payload": payload });
     }
     if path.starts_with(".gemini") {
-        return match is_user {
-            true => {
-                json!({ "id": key, "timestamp": at(turn), "type": "user", "content": [{ "text": message }] })
-            }
-            false => {
-                json!({ "id": key, "timestamp": at(turn), "type": "gemini", "content": message, "model": "m", "tokens": { "input": 1, "output": 2 } })
-            }
+        return if is_user {
+            json!({ "id": key, "timestamp": at(turn), "type": "user", "content": [{ "text": message }] })
+        } else {
+            json!({ "id": key, "timestamp": at(turn), "type": "gemini", "content": message, "model": "m", "tokens": { "input": 1, "output": 2 } })
         };
     }
     json!({

@@ -105,7 +105,7 @@ impl Bench {
         }
         say(&format!(
             "{method}: `find --sessions` with nothing new {}, after {ADDED} new turns {}",
-            shown(&mut vec![unchanged]),
+            shown(&mut [unchanged]),
             shown(&mut updates)
         ));
         let (mut ours, mut others, mut starts) = (Vec::new(), Vec::new(), Vec::new());
@@ -239,7 +239,7 @@ fn memory(process: u32) -> Option<f64> {
 }
 
 /// Returns median and 95th percentile.
-fn shown(times: &mut Vec<Duration>) -> String {
+fn shown(times: &mut [Duration]) -> String {
     times.sort_unstable();
     let at = |share: usize| {
         times[(times.len() * share / 100).min(times.len() - 1)].as_secs_f64() * 1000.0
@@ -316,9 +316,10 @@ impl Daemon {
         let mut body = vec![0; length];
         self.stream.read_exact(&mut body).map_err(failed)?;
         let took = begun.elapsed();
-        match String::from_utf8_lossy(&body).contains("related_turns") {
-            true => Ok(took),
-            false => Err(String::from_utf8_lossy(&body).into_owned()),
+        if String::from_utf8_lossy(&body).contains("related_turns") {
+            Ok(took)
+        } else {
+            Err(String::from_utf8_lossy(&body).into_owned())
         }
     }
 }

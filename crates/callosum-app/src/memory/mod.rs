@@ -4,6 +4,7 @@
 //! on; nothing is read before that. [`output`] is what `--json` prints.
 
 mod graph;
+mod install_model;
 pub mod output;
 mod server;
 mod settings;
@@ -13,6 +14,7 @@ pub use callosum_memory::RankBy;
 
 pub use self::{
     graph::GraphOutput,
+    install_model::{ModelInstallOutput, install_model},
     output::{
         MemoryChangeOutput, MemoryStatusOutput, SessionHitOutput, SessionsFoundOutput,
         StoredTurnOutput,
@@ -96,12 +98,8 @@ pub fn find(
     let settings = turned_on(machine)?;
     let (memory, report) = updated(machine, &settings)?;
     if question.by == RankBy::Meaning && !memory.has_model() {
-        let folder = machine.homes.model();
-        let hint = format!(
-            "put model.safetensors and tokenizer.json into {}",
-            folder.display()
-        );
-        return Err(CommandError::new(Exit::Environment, "no model is installed").hint(hint));
+        let missing = CommandError::new(Exit::Environment, "no model is installed");
+        return Err(missing.hint("callosum memory model install"));
     }
     let search = SessionSearch {
         question: crate::find::asked(question.question)?,
@@ -318,9 +316,10 @@ fn unusable(error: &MemoryError) -> CommandError {
         "cannot use the memory of past sessions",
         error,
     );
-    match error.is_damage() {
-        true => failed.hint("callosum memory rebuild"),
-        false => failed,
+    if error.is_damage() {
+        failed.hint("callosum memory rebuild")
+    } else {
+        failed
     }
 }
 

@@ -187,3 +187,52 @@ fn other_projects_are_found_if_they_are_asked_for() {
         refused.stderr
     );
 }
+
+/// CALC-L5-1: a model is installed only if its files have the hashes that are known; what pip may not see is not passed on.
+#[test]
+fn a_model_with_another_hash_is_refused() {
+    let env = two_sessions();
+    let pip = env.programs().join("python3");
+    let script = "#!/bin/sh\nenv > seen.txt\ncase $2 in\n pip) : > wordllama.whl ;;\n\
+         zipfile) mkdir -p wordllama/weights wordllama/tokenizers; echo x > wordllama/weights/l2_supercat_256.safetensors;\n\
+         grep -q TOKEN seen.txt && echo y >&2 && exit 1; cp wordllama/weights/* wordllama/tokenizers/ ;;\nesac\n";
+    fs::write(&pip, script).unwrap();
+    make_executable(&pip);
+    let install = env
+        .callosum()
+        .arguments(["memory", "model", "install"])
+        .env("MY_TOKEN", "secret");
+    let refused = install.run().ended_with(3);
+    assert!(
+        refused.stderr.contains("has the SHA-256")
+            && refused.stderr.contains("nothing was installed"),
+        "{}",
+        refused.stderr
+    );
+    assert!(!env.configuration().with_file_name("model").exists());
+    fs::write(&pip, "#!/bin/sh\necho 'no network' >&2\nexit 1\n").unwrap();
+    let refused = env.run(["memory", "model", "install"]).ended_with(3);
+    assert!(
+        refused.stderr.contains("no network") && refused.stderr.contains("hint:"),
+        "{}",
+        refused.stderr
+    );
+    env.write(
+        env.configuration()
+            .with_file_name("model")
+            .join("tokenizer.json"),
+        "{}",
+    );
+    let refused = env.run(["memory", "model", "install"]).ended_with(3);
+    assert!(
+        refused.stderr.contains("of another model"),
+        "{}",
+        refused.stderr
+    );
+    env.run(["memory", "on"]).ended_with(0);
+}
+
+fn make_executable(path: &std::path::Path) {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+}

@@ -6,11 +6,12 @@ mod render;
 
 pub(crate) use self::render::sessions;
 
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use callosum_app::memory::{
-    MemoryChangeOutput, MemoryMachine, exclude, export, forget_all, forget_session, rebuild,
-    status, turn_off, turn_on,
+    MemoryChangeOutput, MemoryMachine, exclude, export, forget_all, forget_session, install_model,
+    rebuild, status, turn_off, turn_on,
 };
 use callosum_app::{CommandError, Exit, many};
 use callosum_redact::terminal_escape::in_json;
@@ -31,6 +32,8 @@ pub(crate) enum MemoryCommand {
     Forget(ForgetArgs),
     Rebuild(RebuildArgs),
     Export(ExportArgs),
+    #[command(subcommand)]
+    Model(ModelCommand),
 }
 
 /// Turn the memory on, and read the past sessions
@@ -107,6 +110,22 @@ Examples:
   $ callosum memory export > sessions.jsonl")]
 pub(crate) struct ExportArgs {}
 
+/// Install word vectors, so that sessions with a similar meaning are found
+#[derive(Debug, Subcommand)]
+pub(crate) enum ModelCommand {
+    Install(InstallArgs),
+}
+
+/// Download word vectors (18 MB) from PyPI and check them
+///
+/// Installs WordLlama 0.4.0 (MIT license) into the folder `model` next to your configuration, by `pip download`. Nothing of
+/// the package is run. `callosum find` uses the vectors, too. Removing the folder uninstalls them.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum memory model install")]
+pub(crate) struct InstallArgs {}
+
 pub(super) fn run(context: &Context, command: &MemoryCommand) -> Result<(), CommandError> {
     let machine = MemoryMachine::from(&**context);
     match command {
@@ -125,26 +144,14 @@ pub(super) fn run(context: &Context, command: &MemoryCommand) -> Result<(), Comm
             let folder = context.disk.canonicalize(&folder).unwrap_or(folder);
             let shown = folder.display().to_string();
             let report = exclude(&machine, folder, args.end)?;
-            let what = match args.end {
-                true => format!("{shown} is no longer excluded"),
-                false => format!("{shown} is excluded"),
+            let what = if args.end {
+                format!("{shown} is no longer excluded")
+            } else {
+                format!("{shown} is excluded")
             };
             changed(context, &what, report.into())
         }
-        MemoryCommand::Forget(args) => match &args.session {
-            Some(session) => {
-                let removed = forget_session(&machine, session)?;
-                let report = MemoryChangeOutput { added: 0, removed };
-                changed(context, &format!("session {session} is forgotten"), report)
-            }
-            None => {
-                let what = match forget_all(&machine)? {
-                    true => "the index is removed, and the memory is off",
-                    false => "there is no index; the memory is off",
-                };
-                changed(context, what, MemoryChangeOutput::default())
-            }
-        },
+        MemoryCommand::Forget(args) => forget(context, &machine, args),
         MemoryCommand::Rebuild(_) => {
             let report = rebuild(&machine)?;
             read_all(
@@ -153,6 +160,19 @@ pub(super) fn run(context: &Context, command: &MemoryCommand) -> Result<(), Comm
                 "all sessions were read again",
                 report.into(),
             )
+        }
+        MemoryCommand::Model(ModelCommand::Install(_)) => {
+            let output = install_model(&machine)?;
+            if context.ui.json {
+                return context.ui.json_data(&output);
+            }
+            let what = if output.installed {
+                format!("word vectors are installed in {}", output.folder)
+            } else {
+                format!("word vectors are already installed in {}", output.folder)
+            };
+            context.report.say(&what);
+            Ok(())
         }
         MemoryCommand::Export(_) => {
             let mut any = false;
@@ -168,6 +188,24 @@ pub(super) fn run(context: &Context, command: &MemoryCommand) -> Result<(), Comm
             Err(CommandError::new(Exit::No, what).hint(callosum_app::memory::ON))
         }
     }
+}
+
+fn forget(
+    context: &Context,
+    machine: &MemoryMachine,
+    args: &ForgetArgs,
+) -> Result<(), CommandError> {
+    if let Some(session) = &args.session {
+        let removed = forget_session(machine, session)?;
+        let report = MemoryChangeOutput { added: 0, removed };
+        return changed(context, &format!("session {session} is forgotten"), report);
+    }
+    let what = if forget_all(machine)? {
+        "the index is removed, and the memory is off"
+    } else {
+        "there is no index; the memory is off"
+    };
+    changed(context, what, MemoryChangeOutput::default())
 }
 
 /// Prints how much is in the index after all sessions were read.
@@ -198,10 +236,10 @@ fn changed(context: &Context, what: &str, output: MemoryChangeOutput) -> Result<
     }
     let mut line = what.to_owned();
     if output.added > 0 {
-        line.push_str(&format!(", {} read", many(output.added, "turn")));
+        let _ = write!(line, ", {} read", many(output.added, "turn"));
     }
     if output.removed > 0 {
-        line.push_str(&format!(", {} removed", many(output.removed, "turn")));
+        let _ = write!(line, ", {} removed", many(output.removed, "turn"));
     }
     context.report.say(&line);
     Ok(())

@@ -113,14 +113,16 @@ pub(super) fn status(context: &Context, status: &MemoryStatusOutput) -> Result<(
     if context.ui.json {
         return context.ui.json_data(status);
     }
-    let state = match status.on {
-        true => "on",
-        false => "off (turn it on: callosum memory on)",
+    let state = if status.on {
+        "on"
+    } else {
+        "off (turn it on: callosum memory on)"
     };
     let mut shown = format!("the memory of past sessions is {state}\n");
-    let model = match status.model {
-        true => "words and meaning",
-        false => "words",
+    let model = if status.model {
+        "words and meaning"
+    } else {
+        "words"
     };
     let _ = writeln!(
         shown,
@@ -132,9 +134,10 @@ pub(super) fn status(context: &Context, status: &MemoryStatusOutput) -> Result<(
     let mut table = Table::new(&["agent", "sessions", "turns", "folder"]);
     for agent in &status.agents {
         let folder = on_one_line(&agent.folder);
-        let folder = match agent.installed {
-            true => folder,
-            false => format!("{folder} (not there)"),
+        let folder = if agent.installed {
+            folder
+        } else {
+            format!("{folder} (not there)")
         };
         table.row([
             agent.agent.clone(),

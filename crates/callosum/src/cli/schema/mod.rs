@@ -23,7 +23,9 @@ use callosum_app::ledger::{
     BackupOutput, CheckProofOutput, CostOutput, DiffOutput, ProveOutput, QueryOutput,
     RecoverOutput, RotateOutput, StatsOutput,
 };
-use callosum_app::memory::{MemoryChangeOutput, MemoryStatusOutput, SessionsFoundOutput};
+use callosum_app::memory::{
+    MemoryChangeOutput, MemoryStatusOutput, ModelInstallOutput, SessionsFoundOutput,
+};
 use callosum_app::mesh::{
     BridgeOutput, ClassifyOutput, ConflictOutput, ConflictsOutput, DigestOutput, DiscoveriesOutput,
     EventsOutput, InjectOutput, LeasesOutput, MeshTaskOutput, MeshTasksOutput, MessagesOutput,
@@ -127,6 +129,9 @@ const SCHEMAS: &[Entry] = &[
     ("output-ledger-stats", || schema_for!(StatsOutput)),
     ("output-ledger-cost", || schema_for!(CostOutput)),
     ("output-memory-change", || schema_for!(MemoryChangeOutput)),
+    ("output-memory-model-install", || {
+        schema_for!(ModelInstallOutput)
+    }),
     ("output-memory-status", || schema_for!(MemoryStatusOutput)),
     ("output-mesh-bridge", || schema_for!(BridgeOutput)),
     ("output-mesh-conflict", || schema_for!(ShownConflictOutput)),

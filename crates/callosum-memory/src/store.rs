@@ -70,6 +70,28 @@ impl<'c> Store<'c> {
         rows.collect()
     }
 
+    /// Whether the index still knows a file as it was when its reading was planned: by this id, and read up to this place;
+    /// `None` for a file that it does not know.
+    pub(crate) fn is_as_planned(
+        &self,
+        file: &SessionFile,
+        planned: Option<(i64, Option<u64>)>,
+    ) -> rusqlite::Result<bool> {
+        let sql = "SELECT id, read FROM file WHERE path = ?1";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let found = statement.query_row([file.path.to_string_lossy()], |row| {
+            let (id, read): (i64, i64) = (row.get(0)?, row.get(1)?);
+            Ok((id, read.unsigned_abs()))
+        });
+        Ok(match (found.optional()?, planned) {
+            (None, None) => true,
+            (Some((id, read)), Some((planned, up_to))) => {
+                id == planned && up_to.is_none_or(|up_to| up_to == read)
+            }
+            _ => false,
+        })
+    }
+
     /// Begins to write the turns of a file: one that is known, or a new one. Returns its id.
     pub(crate) fn begin_file(
         &mut self,

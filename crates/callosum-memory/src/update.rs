@@ -421,6 +421,14 @@ fn read_file(
     progress: &mut dyn FnMut(u64, u64) -> bool,
 ) -> rusqlite::Result<bool> {
     let leaves_out = LeavesOut(scope);
+    // Another process may have read the file since this one planned to. The next update sees what is left.
+    let planned = match task {
+        Task::From(id, read) => Some((*id, Some(*read))),
+        Task::All(known) => known.map(|id| (id, None)),
+    };
+    if !store.is_as_planned(file, planned)? {
+        return Ok(true);
+    }
     if file.layout == Layout::Database {
         let (known, read) = match task {
             Task::From(id, read) => (Some(*id), *read),

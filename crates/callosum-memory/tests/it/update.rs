@@ -211,3 +211,40 @@ fn a_damaged_index_is_made_again() {
     });
     assert_eq!((added, machine.memory.sizes().unwrap().turns), (1, 2));
 }
+
+/// CALC-L5-1: two processes that read the same new files at once store each turn once, and know its file.
+#[test]
+fn two_processes_at_once_store_each_turn_once() {
+    let mut machine = Machine::new();
+    let files = 40;
+    for file in 0..files {
+        let lines: String = (0..20)
+            .map(|line| {
+                claude(
+                    &format!("{file}-{line}"),
+                    &format!("s{file}"),
+                    "Turn of two readers",
+                )
+            })
+            .collect();
+        machine.write(&format!(".claude/projects/-p/s{file}.jsonl"), &lines);
+    }
+    let path = machine.path("state/memory/turns.db");
+    let scope = machine.scope();
+    let start = std::sync::Barrier::new(2);
+    std::thread::scope(|threads| {
+        for _ in 0..2 {
+            threads.spawn(|| {
+                let disk = callosum_host::Disk::real();
+                let mut memory = Memory::open(&disk, &path).unwrap();
+                start.wait();
+                memory.update(&disk, &scope, &mut |_| true).unwrap();
+            });
+        }
+    });
+    machine.update();
+    assert_eq!(machine.memory.sizes().unwrap().turns, files * 20);
+    std::fs::remove_dir_all(machine.path(".claude")).unwrap();
+    machine.update();
+    assert_eq!(machine.memory.sizes().unwrap().turns, 0);
+}

@@ -1,6 +1,7 @@
 //! The view *Memory*: decisions with their citations, beads, hand-offs, cited lines, and a search.
 
 mod cited_file;
+mod past_sessions;
 #[cfg(test)]
 mod tests;
 
@@ -9,7 +10,7 @@ use std::thread;
 use askama::Template;
 use serde::{Deserialize, Serialize};
 
-use self::cited_file::CitedLines;
+use self::{cited_file::CitedLines, past_sessions::PastSession};
 use super::answer::Answer;
 use crate::{
     command::{Command, CommandFailure},
@@ -268,6 +269,8 @@ struct MemoryView {
     /// Words of the search.
     find: String,
     passages: Option<Vec<Passage>>,
+    /// `None` if the memory is off.
+    past_sessions: Option<Vec<PastSession>>,
 }
 
 /// Shows the view.
@@ -276,7 +279,7 @@ pub(crate) fn show(visit: &Visit) -> Result<Answer, CommandFailure> {
     let ask_decisions = Command::new(&["session", "decisions", "--limit", "500"]);
     let ask_beads = Command::new(&["bead", "list"]);
     let ask_grounding = Command::new(&["session", "grounding"]);
-    let (decisions, beads, grounding, passages) = thread::scope(|scope| {
+    let (decisions, beads, grounding, passages, past_sessions) = thread::scope(|scope| {
         let beads = scope.spawn(|| visit.ask_or_report::<Beads>(&ask_beads));
         let grounding = scope.spawn(|| visit.ask_or_report::<Grounding>(&ask_grounding));
         let passages = scope.spawn(|| {
@@ -286,12 +289,17 @@ pub(crate) fn show(visit: &Visit) -> Result<Answer, CommandFailure> {
                 .then(|| visit.ask_or_report::<FindResult>(&command))
                 .flatten()
         });
+        let past_sessions = scope.spawn(|| {
+            let wanted = !find.trim().is_empty();
+            wanted.then(|| past_sessions::find(visit, &find)).flatten()
+        });
         let decisions = visit.ask_or_report::<Decisions>(&ask_decisions);
         (
             decisions.unwrap_or_default(),
             beads.join().ok().flatten().unwrap_or_default(),
             grounding.join().ok().flatten(),
             passages.join().ok().flatten(),
+            past_sessions.join().ok().flatten(),
         )
     });
     let cited = visit
@@ -314,6 +322,7 @@ pub(crate) fn show(visit: &Visit) -> Result<Answer, CommandFailure> {
         unread: beads.unread,
         find,
         passages: passages.map(|result| result.found),
+        past_sessions,
     })
 }
 

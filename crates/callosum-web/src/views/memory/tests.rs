@@ -55,6 +55,14 @@ fn site(text: &str) -> TestSite {
             "find --limit 20 -- pool",
             json!({ "found": [passage], "ck": null }),
         ),
+        ("memory status", json!({ "on": true })),
+        (
+            "find --sessions --limit 5 -- pool",
+            json!({ "sessions": [{
+                "agent": "codex", "session": "01a", "title": text, "last": "2026-01-02T03:04:05Z", "verified": "refuted",
+                "resume": ["codex", "resume", "01 a"], "turns": [{ "speaker": "user", "text": text }],
+            }] }),
+        ),
     ])
 }
 
@@ -107,6 +115,8 @@ fn a_cited_place_that_cannot_be_shown_says_why() {
 fn a_search_shows_passages_with_their_place() {
     let site = site("fn pool() {}");
     let shown = Shown::of(&site, "memory", &[("find", "pool")]);
+    assert!(shown.has("codex resume &#39;01 a&#39;") || shown.has("codex resume &#x27;01 a&#x27;"));
+    assert!(shown.has("<span class=\"pill bad\">refuted</span>"));
     assert!(shown.asked.contains(&"find --limit 20 -- pool".to_owned()));
     assert!(
         shown.has("?cite=src%2Fa.rs%3A1-3\">src/a.rs:1-3</a>"),

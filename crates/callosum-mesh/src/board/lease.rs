@@ -30,6 +30,9 @@ pub struct Lease {
     /// Fencing token, which only grows: of two leases on a file, the later has the larger one. A
     /// renewal by the same session keeps it.
     pub token: u64,
+    /// Whether an agent on another machine has it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_foreign: bool,
 }
 
 impl Lease {

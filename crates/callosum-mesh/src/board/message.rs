@@ -41,6 +41,9 @@ pub struct Message {
     pub cwd: Option<String>,
     /// The last event that changed it.
     pub rev: u64,
+    /// Whether it was sent on another machine, which decides when it expires.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_foreign: bool,
 }
 
 impl Message {

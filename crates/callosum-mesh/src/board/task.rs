@@ -69,6 +69,9 @@ pub struct Claim {
     /// Fencing token, which only grows: of two claims of a task, the later has the larger one. A
     /// renewal by the same session keeps it.
     pub token: u64,
+    /// Whether an agent on another machine has it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_foreign: bool,
 }
 
 impl Claim {
@@ -134,9 +137,31 @@ pub struct Task {
     pub other: Map<String, Value>,
     /// The last event that changed it.
     pub rev: u64,
+    /// Whether other machines see it, so that the fleet's server decides about claims.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_shared: bool,
+    /// The highest fencing token that the fleet's server gave for it; 0 before the first.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub fence: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(fence: &u64) -> bool {
+    *fence == 0
 }
 
 impl Task {
+    /// Returns the fencing token that an event about its claim carries; `None` for a task of this machine.
+    pub fn claim_fence(&self) -> Option<u64> {
+        let is_fenced = self.is_shared && self.fence > 0;
+        is_fenced.then_some(self.claim.as_ref()?.token)
+    }
+
+    /// Whether an event with this fencing token counts: no machine has taken the task over since.
+    pub(super) fn accepts(&self, fence: Option<u64>) -> bool {
+        fence.unwrap_or(0) >= self.fence
+    }
+
     /// Returns its status at this time: an expired claim counts as pending.
     pub fn status_at(&self, now: Timestamp) -> Status {
         match self.status {

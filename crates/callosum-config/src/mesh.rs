@@ -23,7 +23,7 @@ use toml::{Table, Value};
 const TABLE: &str = "mesh";
 
 /// The keys of the table.
-const KEYS: [&str; 8] = [
+const KEYS: [&str; 9] = [
     "leases",
     "routes",
     "roles",
@@ -32,6 +32,8 @@ const KEYS: [&str; 8] = [
     "output_folders",
     "digest",
     "resume_after_limit",
+    // Read by [`FleetSetting`](super::FleetSetting).
+    "fleet",
 ];
 
 /// Longest text of a route or a role, in characters.

@@ -103,8 +103,8 @@ impl Filter<'_> {
     }
 
     fn is_shared(&mut self, message: &Message) -> bool {
-        let is_own = !message.is_foreign && !message.from.is_us();
-        message.is_foreign || is_own && self.place(message.cwd.as_deref()).is_some()
+        let is_own = !message.is_foreign() && !message.from.is_us();
+        message.is_foreign() || is_own && self.place(message.cwd.as_deref()).is_some()
     }
 
     /// Returns the place of a folder; `None` if what happens there is not shared.

@@ -251,7 +251,7 @@ impl Publisher<'_> {
         task: &Task,
     ) -> Result<(), FleetError> {
         let now = mesh.journal().now();
-        let Some(claim) = task.claim_at(now).filter(|claim| !claim.is_foreign) else {
+        let Some(claim) = task.claim_at(now).filter(|claim| !claim.is_foreign()) else {
             return Ok(());
         };
         let holder = Holder {

@@ -345,6 +345,28 @@ fn what_a_fenced_machine_does_late_is_refused_on_all() {
     assert!(matches!(settled, Ok(Settled::Lost(Some(_)))), "{settled:?}");
 }
 
+/// CALC-FUT-1: of two changes of a key by machines that do not see each other, the later counts on both.
+#[test]
+fn machines_agree_which_of_two_changes_counts() {
+    let (_cluster, mut one, mut two) = pair();
+    one.add("t", "work");
+    sync_all(&mut [&mut one, &mut two]);
+    for (machine, priority) in [(&mut one, 1), (&mut two, 2)] {
+        let set = [("priority".to_owned(), priority.into())]
+            .into_iter()
+            .collect();
+        let order = Command::Change {
+            task: "t".to_owned(),
+            set,
+        };
+        let voice = machine.voice();
+        machine.mesh.give(order, &voice).unwrap();
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    sync_all(&mut [&mut one, &mut two]);
+    assert_eq!((one.task("t").priority, two.task("t").priority), (2, 2));
+}
+
 /// CALC-FUT-1: a server that lost its keys counts revisions again, and tokens grow all the same.
 #[test]
 fn a_token_is_above_all_that_a_board_has_seen() {
@@ -507,7 +529,7 @@ fn an_id_that_two_machines_gave_away_is_not_shared() {
     one.claim("t").unwrap();
     sync_all(&mut [&mut one, &mut two]);
     assert_eq!(two.task("t").fence, 0);
-    assert!(!two.task("t").claim.unwrap().is_foreign);
+    assert!(!two.task("t").claim.unwrap().is_foreign());
 }
 
 /// A copy of a log on another machine is found before it sends anything.

@@ -212,7 +212,7 @@ mod tests {
             since: at,
             until: at,
             token: 1,
-            is_foreign: false,
+            machine: None,
         }
     }
 

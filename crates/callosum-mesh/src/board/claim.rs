@@ -23,7 +23,7 @@ impl Board {
             .filter_map(|task| {
                 let claim = task.claim.as_ref()?;
                 // The machine that has it releases it: clocks differ.
-                (claim.until <= now && !claim.is_foreign).then(|| Effect::TaskReleased {
+                (claim.until <= now && !claim.is_foreign()).then(|| Effect::TaskReleased {
                     task: task.id.clone(),
                     reason: format!("the claim of {} expired", claim.by),
                     fence: task.claim_fence(),
@@ -325,7 +325,7 @@ impl Holding<'_> {
             };
         };
         // A person takes over what this machine sees, and not what another machine has.
-        let is_forced = self.anyway && !claim.is_foreign;
+        let is_forced = self.anyway && !claim.is_foreign();
         if claim.holds_against(self.voice, self.now) && !is_forced {
             return Err(BoardError::ClaimedBy {
                 task: task.id.clone(),
@@ -334,7 +334,7 @@ impl Holding<'_> {
             });
         }
         // Its end is the other machine's to record, and the task is claimed before it is completed.
-        if claim.is_foreign {
+        if claim.is_foreign() {
             return Err(BoardError::Shared {
                 task: task.id.clone(),
             });
@@ -345,14 +345,14 @@ impl Holding<'_> {
 
 impl Task {
     fn is_claim_foreign(&self) -> bool {
-        self.claim.as_ref().is_some_and(|claim| claim.is_foreign)
+        self.claim.as_ref().is_some_and(Claim::is_foreign)
     }
 
     /// Whether a claim on a shared task renews the one that this session has, under the same token.
     fn is_renewed_by(&self, voice: &Author, fence: Option<u64>, now: Timestamp) -> bool {
         let is_own = |claim: &Claim| {
             let is_session = claim.by == voice.agent && claim.session_id == voice.session_id;
-            is_session && !claim.is_foreign && claim.until > now
+            is_session && !claim.is_foreign() && claim.until > now
         };
         let is_same = fence.is_none_or(|fence| fence == self.fence);
         self.fence > 0 && is_same && self.claim.as_ref().is_some_and(is_own)

@@ -361,7 +361,7 @@ impl Board {
     /// to one session are dropped instead.
     pub fn expired(&self, now: Timestamp) -> Vec<Effect> {
         let waiting = self.messages.iter();
-        let waiting = waiting.filter(|message| message.receipt.is_none() && !message.is_foreign);
+        let waiting = waiting.filter(|message| message.receipt.is_none() && !message.is_foreign());
         let late = waiting.filter(|message| message.expires.is_some_and(|expires| expires <= now));
         late.map(|message| Effect::MessageMoved {
             message: message.id.clone(),

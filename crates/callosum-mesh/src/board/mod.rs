@@ -34,5 +34,5 @@ pub use self::{
     output::{OutputOutcome, OutputReceipt},
     session::{BEGINS, ENDS, PROCESS, Process, Session},
     state::{Board, SHARED, UNSHARED},
-    task::{Claim, Status, Task},
+    task::{Change, Claim, Status, Task},
 };

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{
-    Claim, Discovery, ENDS, Effect, Lease, Message, Receipt, Session, Status, Task, session,
+    Change, Claim, Discovery, ENDS, Effect, Lease, Message, Receipt, Session, Status, Task, session,
 };
 use crate::{
     addressee::Addressee,
@@ -185,6 +185,7 @@ impl Board {
     fn take(&mut self, deed: Effect, event: &Event) {
         let rev = event.seq;
         let is_foreign = event.from.is_some();
+        let machine = event.from.as_ref().map(|_| event.machine.clone());
         if is_foreign && !self.is_about_shared(&deed) {
             return;
         }
@@ -224,7 +225,9 @@ impl Board {
                         output: None,
                         other,
                         rev,
-                        is_shared: event.from.is_some(),
+                        machine,
+                        is_shared: is_foreign,
+                        changes: BTreeMap::new(),
                         fence: 0,
                     });
                 }
@@ -260,7 +263,7 @@ impl Board {
                         .map_or(event.timestamp, |renewed| renewed.since),
                     until,
                     token: fence.unwrap_or_else(|| renewed.map_or(rev, |renewed| renewed.token)),
-                    is_foreign,
+                    machine: machine.clone(),
                 });
             }),
             Effect::TaskReleased { task, fence, .. } => self.with_task(&task, rev, |task| {
@@ -311,7 +314,15 @@ impl Board {
                 self.forget_tasks();
             }
             Effect::TaskChanged { task, set } => {
-                self.with_task(&task, rev, |task| task.set(set));
+                let from = event.from.as_ref();
+                let change = Change {
+                    at: event.timestamp,
+                    origin: from.map_or(&event.origin, |from| &from.origin).clone(),
+                };
+                self.with_task(&task, rev, |task| {
+                    let set = task.latest(set, &change);
+                    task.set(set);
+                });
                 self.forget_tasks();
             }
             Effect::MessageSent {
@@ -338,7 +349,7 @@ impl Board {
                         session_id: None,
                         cwd: event.cwd.clone(),
                         rev,
-                        is_foreign,
+                        machine: machine.clone(),
                     });
                 }
             }
@@ -379,6 +390,7 @@ impl Board {
                         session_id: event.session_id.clone(),
                         timestamp: event.timestamp,
                         cwd: event.cwd.clone(),
+                        machine,
                         rev,
                     });
                 }
@@ -390,7 +402,7 @@ impl Board {
             Effect::LeaseTaken { path, until, why } => {
                 // What this machine's agents have is not taken by what others say.
                 let is_taken = |lease: &Lease| {
-                    lease.path == path && !lease.is_foreign && lease.until > event.timestamp
+                    lease.path == path && !lease.is_foreign() && lease.until > event.timestamp
                 };
                 if is_foreign && self.leases.iter().any(is_taken) {
                     return;
@@ -410,12 +422,12 @@ impl Board {
                     since: same.as_ref().map_or(event.timestamp, |same| same.since),
                     until,
                     token: same.map_or(rev, |same| same.token),
-                    is_foreign,
+                    machine: machine.clone(),
                 });
             }
             Effect::LeaseReleased { path } => self
                 .leases
-                .retain(|lease| lease.path != path || is_foreign && !lease.is_foreign),
+                .retain(|lease| lease.path != path || is_foreign && !lease.is_foreign()),
             Effect::FieldSet { key, value } => {
                 match value {
                     Some(value) => self.fields.insert(key, value),
@@ -448,7 +460,7 @@ impl Board {
             if named.is_none_or(is_named) && (named.is_some() || !is_shared) {
                 task.is_shared = is_shared;
                 // Another machine has it no longer, as far as this one sees.
-                if !is_shared && task.claim.as_ref().is_some_and(|claim| claim.is_foreign) {
+                if !is_shared && task.claim.as_ref().is_some_and(Claim::is_foreign) {
                     task.claim = None;
                     if task.status == Status::InProgress {
                         task.status = Status::Pending;

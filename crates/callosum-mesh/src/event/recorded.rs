@@ -49,6 +49,13 @@ pub struct Event {
     pub from: Option<Foreign>,
 }
 
+impl Event {
+    /// Returns the person and machine, such as `ana@laptop`, of an event of another machine.
+    pub fn other_machine(&self) -> Option<&str> {
+        self.from.as_ref().map(|_| self.machine.as_str())
+    }
+}
+
 /// An event as it is written: `seq` first, so that the beginning of a line is enough to find its
 /// place.
 #[derive(Deserialize, Serialize)]

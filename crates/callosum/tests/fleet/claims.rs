@@ -74,6 +74,9 @@ fn a_shared_task_is_not_claimed_without_the_server() {
     one.add("u", "other work");
     sync_all(&[&one, &two]);
     two.claim("u").success();
+    sync_all(&[&two, &one]);
+    let claimed = one.task("u");
+    assert_eq!(claimed["claimed_on"], "ana@two", "{claimed}");
     server.kill();
     let refused = one.claim("t").ended_with(3);
     assert!(
@@ -115,5 +118,45 @@ fn a_shared_task_is_not_claimed_without_the_server() {
     one.done("own", "here").success();
     sync_all(&[&one, &two]);
     assert_eq!(two.task("own")["result"], "here");
+    check_logs(&[&one, &two]);
+}
+
+/// CALC-FUT-1: no clock of a machine decides about a claim: one that is years ahead does not take a task, and does not end a
+/// claim of another.
+#[test]
+fn a_machine_with_a_wrong_clock_takes_nothing_from_another() {
+    let server = NatsServer::start();
+    let (one, two) = (Machine::join("one", &server), Machine::join("two", &server));
+    one.add("t", "work");
+    sync_all(&[&one, &two]);
+    one.claim("t").success();
+    sync_all(&[&one, &two]);
+    let late = |arguments: &[&str]| {
+        let run = two.callosum(arguments);
+        run.env("CALLOSUM_TEST_CLOCK", "2099-01-02T03:04:05Z").run()
+    };
+    let claim = [
+        "mesh",
+        "task",
+        "claim",
+        "t",
+        "--as",
+        "codex",
+        "--session",
+        "s",
+    ];
+    let held = late(&claim).ended_with(1);
+    assert!(
+        held.stderr.contains("claimed by codex of ana@one"),
+        "{}",
+        held.stderr
+    );
+    late(&["mesh", "fleet", "sync"]).success();
+    sync_all(&[&one, &two]);
+    let task = one.task("t");
+    assert_eq!(task["status"], "in_progress", "{task}");
+    one.done("t", "done").success();
+    sync_all(&[&one, &two]);
+    assert_eq!(two.task("t")["result"], "done");
     check_logs(&[&one, &two]);
 }

@@ -36,6 +36,10 @@ fn two_machines_exchange_tasks_messages_and_discoveries() {
     sync_all(&[&one, &two]);
     let task = two.task("t");
     assert_eq!(task["prompt"], "fix src/x.rs");
+    assert_eq!(
+        (&task["created_on"], &task["shared"]),
+        (&"ana@one".into(), &true.into())
+    );
     let read = ["mesh", "message", "list", "--all", "--json"];
     let messages = two.run(&read).success().json();
     assert_eq!(

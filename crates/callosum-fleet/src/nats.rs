@@ -40,7 +40,7 @@ const CONNECT: Duration = Duration::from_secs(5);
 const ANSWER: Duration = Duration::from_secs(5);
 
 /// Time after which an unacknowledged message comes again.
-const ACK_WAIT: Duration = Duration::from_secs(30);
+const ACK_WAIT: Duration = Duration::from_secs(5);
 
 /// Time in which the server recognizes a message that is sent twice. The check of the last message of a subject has no
 /// such limit.

@@ -14,7 +14,7 @@ use super::{
 };
 
 /// Messages that are taken at once.
-const MOST: usize = 64;
+const MOST: usize = 16;
 
 /// Outcome of a pull.
 #[derive(Clone, Copy, Debug, Default)]

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::{
-    machine::{Machine, check_logs, sync_all},
+    machine::{Daemon, Machine, check_logs, sync_all},
     nats_server::NatsServer,
 };
 
@@ -117,20 +117,7 @@ fn what_is_not_shared_never_reaches_the_server() {
 fn daemons_replicate_by_themselves() {
     let mut server = NatsServer::start();
     let (one, two) = (Machine::join("one", &server), Machine::join("two", &server));
-    for machine in [&one, &two] {
-        let serve = [
-            "serve",
-            "--detach",
-            "--json",
-            "--events",
-            "127.0.0.1:0",
-            "--bus",
-            "127.0.0.1:0",
-            "--metrics",
-            "off",
-        ];
-        machine.run(&serve).success();
-    }
+    let daemons = [&one, &two].map(Daemon::start);
     one.add("t", "work");
     wait_until("the task is there", || {
         let list = two
@@ -158,8 +145,39 @@ fn daemons_replicate_by_themselves() {
             .as_array()
             .is_some_and(|tasks| tasks.len() == 2)
     });
-    for machine in [&one, &two] {
-        machine.run(&["serve", "stop"]).success();
+    for daemon in &daemons {
+        daemon.stop();
+    }
+    check_logs(&[&one, &two]);
+}
+
+/// CALC-FUT-1: a daemon that is killed again and again loses nothing and takes nothing twice.
+#[test]
+fn a_killed_daemon_goes_on_with_its_log() {
+    let server = NatsServer::start();
+    let (one, two) = (Machine::join("one", &server), Machine::join("two", &server));
+    let sender = Daemon::start(&one);
+    for round in 0..4 {
+        let receiver = Daemon::start(&two);
+        for number in 0..5 {
+            one.add(
+                &format!("t{round}-{number}"),
+                &format!("work {number} of {round}"),
+            );
+        }
+        // Killed in the middle of what it does.
+        drop(receiver);
+    }
+    let receiver = Daemon::start(&two);
+    wait_until("all tasks are there", || {
+        let list = two.run(&["mesh", "task", "list", "--json"]).success();
+        let list = list.json();
+        list["tasks"]
+            .as_array()
+            .is_some_and(|tasks| tasks.len() == 20)
+    });
+    for daemon in [&sender, &receiver] {
+        daemon.stop();
     }
     check_logs(&[&one, &two]);
 }

@@ -147,6 +147,47 @@ impl Machine {
     }
 }
 
+/// A daemon of a machine, which replicates; killed when it is dropped.
+pub(crate) struct Daemon<'m> {
+    machine: &'m Machine,
+    pid: u64,
+}
+
+impl<'m> Daemon<'m> {
+    pub(crate) fn start(machine: &'m Machine) -> Self {
+        let arguments = [
+            "serve",
+            "--detach",
+            "--json",
+            "--events",
+            "127.0.0.1:0",
+            "--bus",
+            "127.0.0.1:0",
+            "--metrics",
+            "off",
+        ];
+        let serving = machine.run(&arguments).success().json();
+        let pid = serving["pid"].as_u64().unwrap();
+        Self { machine, pid }
+    }
+
+    /// Asks it to end, and waits.
+    pub(crate) fn stop(&self) {
+        self.machine.run(&["serve", "stop"]).success();
+    }
+}
+
+impl Drop for Daemon<'_> {
+    fn drop(&mut self) {
+        // The number may be another's by now.
+        let name = std::fs::read_to_string(format!("/proc/{}/comm", self.pid));
+        if name.is_ok_and(|name| name.trim() == "callosum") {
+            let kill = self.machine.env.program("kill".into());
+            kill.arguments(["-KILL", &self.pid.to_string()]).run();
+        }
+    }
+}
+
 /// Compares the logs: each event of another machine is there once, in the order of its log and as its log has it, and all
 /// other machines have the same.
 pub(crate) fn check_logs(machines: &[&Machine]) {

@@ -59,6 +59,20 @@ impl FakeCluster {
         }
     }
 
+    /// Keeps a message back from a machine, until acknowledgements are forgotten.
+    pub(crate) fn hold_back(&self, consumer: &str, sequence: u64) {
+        let mut state = self.0.borrow_mut();
+        let done = state.acknowledged.entry(consumer.to_owned()).or_default();
+        done.insert(sequence);
+    }
+
+    /// Removes the oldest messages. Places in the stream stay as they are.
+    pub(crate) fn drop_oldest(&self, count: usize) {
+        for (subject, _, _) in &mut self.0.borrow_mut().messages[..count] {
+            subject.clear();
+        }
+    }
+
     /// Removes all keys, and begins to count revisions again.
     pub(crate) fn lose_keys(&self) {
         let mut state = self.0.borrow_mut();
@@ -147,7 +161,8 @@ impl Server for FakeServer {
         let none = BTreeSet::new();
         let done = state.acknowledged.get(&self.consumer).unwrap_or(&none);
         let messages = (1..).zip(&state.messages);
-        let messages = messages.filter(|(sequence, _)| !done.contains(sequence));
+        let messages = messages
+            .filter(|(sequence, (subject, _, _))| !done.contains(sequence) && !subject.is_empty());
         let deliveries = messages.map(|(sequence, (subject, _, body))| Delivery {
             sequence,
             subject: subject.clone(),

@@ -13,6 +13,7 @@ use callosum_mesh::{
     event::Event,
     journal::Cursor,
 };
+use callosum_testkit::disk::{Fault, FaultyDisk, Image, MemoryDisk};
 use jiff::SignedDuration;
 
 use super::{
@@ -55,15 +56,24 @@ struct Machine {
     membership: Membership,
     places: OneRepository,
     disk: Disk,
-    _folder: tempfile::TempDir,
+    _folder: Option<tempfile::TempDir>,
 }
 
 impl Machine {
     fn join(name: &'static str, cluster: &FakeCluster) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let disk = Disk::real();
+        let mesh = folder.path().join("mesh");
+        Self {
+            _folder: Some(folder),
+            ..Self::on(name, cluster, &Disk::real(), &mesh)
+        }
+    }
+
+    /// The same on another disk.
+    fn on(name: &'static str, cluster: &FakeCluster, disk: &Disk, mesh: &Path) -> Self {
+        let disk = disk.clone();
         let (clock, ids) = (Clock::system(), Ids::random());
-        let mesh = Mesh::open(&disk, &clock, &ids, &folder.path().join("mesh"), "host").unwrap();
+        let mesh = Mesh::open(&disk, &clock, &ids, mesh, "host").unwrap();
         let origin = mesh.journal().origin().to_owned();
         Self {
             name,
@@ -83,7 +93,7 @@ impl Machine {
             },
             mesh,
             disk,
-            _folder: folder,
+            _folder: None,
         }
     }
 
@@ -417,6 +427,48 @@ fn nothing_is_lost_and_nothing_comes_twice() {
     assert_eq!(ids(&mut one).len(), 601);
 }
 
+/// CALC-FUT-1: a machine whose disk is full or fails, at any call, has each event once when that is over.
+#[test]
+fn a_disk_without_room_only_delays_what_comes() {
+    for fault in [Fault::Full, Fault::ForGood, Fault::SyncForGood] {
+        let mut failures = 0;
+        for calls in 0..60 {
+            let cluster = FakeCluster::default();
+            let mut one = Machine::join("one", &cluster);
+            let faulty = FaultyDisk::new(
+                MemoryDisk::with(&Image::with_folder("/state")),
+                fault,
+                usize::MAX,
+            );
+            let mut two = Machine::on("two", &cluster, &faulty.disk(), Path::new("/state/mesh"));
+            for number in 0..3 {
+                one.add(&format!("one-{number}"), "work");
+                two.add(&format!("two-{number}"), "work");
+            }
+            one.sync().unwrap();
+            faulty.fail_after(calls);
+            let failed = two.sync().is_err();
+            faulty.mend();
+            failures += usize::from(failed);
+            assert!(!failed || faulty.has_failed(), "{fault:?} {calls}");
+            sync_all(&mut [&mut one, &mut two]);
+            for (machine, other) in [(&one, &two), (&two, &one)] {
+                let received = machine.received();
+                let places = &received[&other.membership.origin];
+                assert!(
+                    places.is_sorted_by(|one, other| one < other),
+                    "{fault:?} {calls}: {places:?}"
+                );
+            }
+            for machine in [&mut one, &mut two] {
+                let tasks = machine.mesh.board().unwrap().tasks.len();
+                assert_eq!(tasks, 6, "{fault:?} {calls} {}", machine.name);
+            }
+        }
+        assert!(failures > 0, "{fault:?} never counted");
+    }
+}
+
 /// CALC-FUT-1: the log is the truth: what a server loses is sent again.
 #[test]
 fn a_server_that_lost_its_end_gets_it_again() {
@@ -436,6 +488,31 @@ fn a_server_that_lost_its_end_gets_it_again() {
         let places = &received[&one.membership.origin];
         assert_eq!(places.len(), 3, "{places:?}");
     }
+}
+
+/// CALC-FUT-1: what is missing is waited for as long as the server has it; a gap that stays is counted.
+#[test]
+fn a_gap_is_waited_for_until_it_cannot_be_closed() {
+    let (cluster, mut one, mut two) = pair();
+    for number in 0..3 {
+        one.add(&format!("t{number}"), "work");
+        one.sync().unwrap();
+    }
+    // The first message is on its way a second time, while the others come.
+    cluster.hold_back(&two.membership.origin, 1);
+    two.sync().unwrap();
+    assert!(two.received().is_empty());
+    cluster.forget_acknowledgements();
+    two.sync().unwrap();
+    assert_eq!(two.received()[&one.membership.origin].len(), 3);
+    // The stream drops its oldest messages, as by a limit of its age.
+    cluster.drop_oldest(2);
+    let mut three = Machine::join("three", &cluster);
+    three.sync().unwrap();
+    assert_eq!(three.received()[&one.membership.origin].len(), 1);
+    let folder = three.mesh.folder().to_owned();
+    let status = super::FleetStatus::read(&three.disk, &folder).unwrap();
+    assert_eq!(status.gaps, 1);
 }
 
 /// A summary that is lost is made again from the log.

@@ -12,6 +12,7 @@ mod calrc;
 mod digest_sources;
 mod directories;
 mod environment;
+mod fleet;
 mod guard_config;
 mod key;
 mod mesh;
@@ -44,6 +45,7 @@ pub use self::{
     digest_sources::{DigestSource, SourceFrom},
     directories::{Homes, HomesError},
     environment::{Environment, EnvironmentError},
+    fleet::{Credentials, FleetSetting, FleetSettingError},
     guard_config::{BrokenCake, GuardConfig},
     key::Key,
     mesh::{LeaseMode, MeshSettings, MeshSettingsError},

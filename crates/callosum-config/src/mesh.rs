@@ -23,7 +23,7 @@ use toml::{Table, Value};
 const TABLE: &str = "mesh";
 
 /// The keys of the table.
-const KEYS: [&str; 8] = [
+const KEYS: [&str; 9] = [
     "leases",
     "routes",
     "roles",
@@ -32,6 +32,8 @@ const KEYS: [&str; 8] = [
     "output_folders",
     "digest",
     "resume_after_limit",
+    // Read by [`FleetSetting`](super::FleetSetting).
+    "fleet",
 ];
 
 /// Longest text of a route or a role, in characters.
@@ -494,7 +496,7 @@ mod tests {
         );
         let message = message.unwrap_err();
         for part in [
-            "FILE: `mesh.lease` is unknown (allowed: leases, routes, roles, examples, notify, output_folders, digest, resume_after_limit)",
+            "FILE: `mesh.lease` is unknown (allowed: leases, routes, roles, examples, notify, output_folders, digest, resume_after_limit, fleet)",
             "`mesh.leases` is \"maybe\" (allowed: warn or block)",
             "`mesh.routes.Big Review` is not a valid category",
             "`mesh.routes.large-review.primary` is \"a b\" (allowed: the name of an agent",

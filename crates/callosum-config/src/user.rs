@@ -4,8 +4,8 @@ use callosum_host::Disk;
 use toml::Table;
 
 use super::{
-    Environment, Homes, MeshSettings, MeshSettingsError, ModelSettings, ModelSettingsError,
-    PageSetting, PageSettingError, SinkSetting,
+    Environment, FleetSetting, FleetSettingError, Homes, MeshSettings, MeshSettingsError,
+    ModelSettings, ModelSettingsError, PageSetting, PageSettingError, SinkSetting,
 };
 
 /// The tables that are known.
@@ -38,11 +38,26 @@ pub fn user_faults(disk: &Disk, homes: &Homes, environment: &Environment) -> Vec
         Err(PageSettingError::Unset { .. }) => None,
         read => read.err(),
     };
+    let fleet = match FleetSetting::read(disk, homes, environment) {
+        // Reported above.
+        Err(FleetSettingError::NotToml { .. } | FleetSettingError::Disk(_)) if sinks.is_some() => {
+            None
+        }
+        // The daemon may have the variable, while this shell has not.
+        Err(FleetSettingError::Unset { .. }) => None,
+        read => read.err(),
+    };
     let mesh = mesh.map(|error| error.to_string());
+    let fleet = fleet.map(|error| error.to_string());
     let models = models.map(|error| error.to_string());
     let sinks = sinks.map(|error| error.to_string());
     let page = page.map(|error| error.to_string());
-    let known = mesh.into_iter().chain(models).chain(page).chain(sinks);
+    let known = mesh
+        .into_iter()
+        .chain(fleet)
+        .chain(models)
+        .chain(page)
+        .chain(sinks);
     known.chain(unknown(disk, homes)).collect()
 }
 

@@ -37,9 +37,9 @@ impl Author {
         self.agent == *agent && session.is_some() && self.session_id.as_deref() == session
     }
 
-    /// Returns the name of another session's agent for texts to this session.
-    pub(crate) fn name_of(&self, agent: &AgentName) -> String {
-        name_for(&self.agent, agent)
+    /// Returns the name of another session's agent for texts to this session, with its machine if that is another one.
+    pub(crate) fn name_of(&self, agent: &AgentName, machine: Option<&str>) -> String {
+        name_for(&self.agent, agent, machine)
     }
 
     /// Returns the author of an event.
@@ -65,12 +65,12 @@ pub(crate) fn is_own(
     agent == other && is_session
 }
 
-/// Returns the name of `other` for texts to a session of `agent`. `other` is not the session that
-/// reads the text.
-pub(crate) fn name_for(agent: &AgentName, other: &AgentName) -> String {
-    if agent == other {
-        format!("another session of {other}")
-    } else {
-        other.to_string()
+/// Returns the name of `other` for texts to a session of `agent`, with its machine if that is another one. `other` is not
+/// the session that reads the text.
+pub(crate) fn name_for(agent: &AgentName, other: &AgentName, machine: Option<&str>) -> String {
+    match machine {
+        Some(machine) => format!("{other} on {machine}"),
+        None if agent == other => format!("another session of {other}"),
+        None => other.to_string(),
     }
 }

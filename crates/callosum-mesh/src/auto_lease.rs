@@ -212,6 +212,7 @@ mod tests {
             since: at,
             until: at,
             token: 1,
+            machine: None,
         }
     }
 

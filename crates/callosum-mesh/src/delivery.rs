@@ -133,7 +133,7 @@ impl Mesh {
                     (!is_own).then(|| Note {
                         lead: format!(
                             "{} published {}{}",
-                            voice.name_of(&event.source),
+                            voice.name_of(&event.source, event.other_machine()),
                             event.topic,
                             elsewhere(voice.cwd.as_deref(), event.cwd.as_deref())
                         ),

@@ -345,12 +345,12 @@ fn items(known: &Known<'_>) -> Vec<Item> {
     }
     let found = board.discoveries.iter().filter(|found| {
         let by = (&found.source, found.session_id.as_deref());
-        is_news(found.rev) && !is_own((agent, *session), by)
+        is_news(found.rev) && (found.machine.is_some() || !is_own((agent, *session), by))
     });
     for found in found {
         let text = format!(
             "{} found out{}: {}",
-            name_for(agent, &found.source),
+            name_for(agent, &found.source, found.machine.as_deref()),
             elsewhere(*cwd, found.cwd.as_deref()),
             quoted(&found.content)
         );
@@ -432,9 +432,10 @@ fn rest_of(content: &str) -> &'static str {
 /// Returns the sender of a message, for an agent that it is for.
 fn sender_of(message: &Message, agent: &AgentName) -> String {
     // An agent whose session is unknown may be the sender itself.
+    let machine = message.machine.as_deref();
     match message.from_session {
-        Some(_) => name_for(agent, &message.from),
-        None => message.from.to_string(),
+        None if machine.is_none() => message.from.to_string(),
+        _ => name_for(agent, &message.from, machine),
     }
 }
 
@@ -453,10 +454,11 @@ pub(crate) fn output_of(task: &Task) -> String {
 /// Returns the creator of a task, for a session of an agent.
 pub(crate) fn author_of(task: &Task, agent: &AgentName, session: Option<&str>) -> String {
     let by = (&task.created_by, task.created_in.as_deref());
-    if is_own((agent, session), by) {
+    let machine = task.machine.as_deref();
+    if machine.is_none() && is_own((agent, session), by) {
         task.created_by.to_string()
     } else {
-        name_for(agent, &task.created_by)
+        name_for(agent, &task.created_by, machine)
     }
 }
 
@@ -464,6 +466,7 @@ fn is_for(task: &Task, agent: &AgentName, session: Option<&str>) -> bool {
     let is_meant = task.assigned_to.as_ref().is_none_or(|meant| meant == agent);
     // What it left for itself its next session does not know of.
     let by = (&task.created_by, task.created_in.as_deref());
-    let is_own = task.assigned_to.is_none() && is_own((agent, session), by);
+    let is_own =
+        task.assigned_to.is_none() && task.machine.is_none() && is_own((agent, session), by);
     task.status == Status::Pending && is_meant && !is_own
 }

@@ -27,6 +27,9 @@ const ABOUT: [&str; 5] = [
     "calc.bridge",
 ];
 
+/// Key of the fencing token in the events about a task that machines share.
+const FENCE: &str = "fence";
+
 /// Keys of a task in a handoff.
 const TASK: [&str; 8] = [
     "id",
@@ -171,7 +174,8 @@ fn keep_unknown_keys(submitted: &Map<String, Value>, derived: &mut Map<String, V
     let other = derived.get("other").and_then(Value::as_object).cloned();
     for (key, value) in submitted {
         let is_in_other = other.as_ref().and_then(|other| other.get(key)) == Some(value);
-        if !derived.contains_key(key) && !is_in_other {
+        // A fence comes from the fleet's server alone.
+        if !derived.contains_key(key) && !is_in_other && key != FENCE {
             derived.insert(key.clone(), value.clone());
         }
     }

@@ -23,6 +23,7 @@ mod delivery;
 pub mod digest;
 pub mod digest_source;
 pub mod event;
+mod foreign;
 mod ingest;
 pub mod journal;
 mod leased_path;
@@ -46,6 +47,7 @@ mod transaction;
 pub use crate::{
     author::Author,
     auto_lease::warning,
+    foreign::{Arrival, ForeignEvents},
     ingest::is_about_board,
     leased_path::leased_path,
     mesh::Mesh,

@@ -120,6 +120,11 @@ impl Mesh {
         &self.disk
     }
 
+    /// Syncs what any process has appended to the log.
+    pub fn sync(&mut self) -> Result<(), MeshError> {
+        Ok(self.journal.sync()?)
+    }
+
     /// The last event that the remembered board knows; 0 where none is remembered, or one of another form.
     pub fn remembered(&self) -> u64 {
         self.snapshots.remembered()

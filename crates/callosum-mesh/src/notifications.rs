@@ -280,7 +280,7 @@ pub(crate) fn asked_of(event: &Event, voice: &Author) -> Option<Note> {
     Some(Note {
         lead: format!(
             "{} {what}{} ({} {})",
-            voice.name_of(&event.source),
+            voice.name_of(&event.source, event.other_machine()),
             elsewhere(voice.cwd.as_deref(), event.cwd.as_deref()),
             event.topic,
             event.id
@@ -347,11 +347,14 @@ fn on_board(board: &Board, voice: &Author, since: u64) -> Vec<NewsItem> {
     });
     let found = board.discoveries.iter();
     let found = found.filter(|found| {
-        found.rev > since && !voice.is_author_of(&found.source, found.session_id.as_deref())
+        let is_own = found.machine.is_none()
+            && voice.is_author_of(&found.source, found.session_id.as_deref());
+        found.rev > since && !is_own
     });
     let found = found.map(|found| {
         let place = elsewhere(voice.cwd.as_deref(), found.cwd.as_deref());
-        let lead = format!("{} found out{place}", voice.name_of(&found.source));
+        let by = voice.name_of(&found.source, found.machine.as_deref());
+        let lead = format!("{by} found out{place}");
         (found.rev, lead, found.content.clone())
     });
     let all = left.chain(done).chain(stuck).chain(found);

@@ -74,6 +74,7 @@ impl Mesh {
                 let order = Command::Claim {
                     task: Some(task),
                     anyway: true,
+                    fence: None,
                 };
                 match orders.give(order, voice, None) {
                     // It has expired since, or belongs to another agent by now.

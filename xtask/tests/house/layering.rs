@@ -13,6 +13,8 @@ const KEPT: &[(&str, &[&str])] = &[
     // Executors' words are stripped of what a terminal would obey where they come in.
     ("anstream", &["callosum", "callosum-executor"]),
     ("askama", &["callosum-web"]),
+    // The client of NATS.
+    ("async-nats", &["callosum-fleet"]),
     ("axum", &["callosum-web"]),
     ("clap", &["callosum"]),
     ("comfy-table", &["callosum"]),
@@ -65,6 +67,7 @@ const KEPT: &[(&str, &[&str])] = &[
             "callosum",
             "callosum-executor",
             "callosum-daemon",
+            "callosum-fleet",
             "callosum-mcp",
             "callosum-web",
         ],

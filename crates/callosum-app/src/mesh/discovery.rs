@@ -24,6 +24,8 @@ pub struct DiscoveryOutput {
     pub content: String,
     /// By whom.
     pub source: String,
+    /// Person and machine, such as `ana@laptop`, if it was found on another machine.
+    pub machine: Option<String>,
     /// When.
     pub timestamp: String,
     /// In which folder.
@@ -43,6 +45,7 @@ pub fn shown(mesh: &mut Mesh) -> Result<DiscoveriesOutput, CommandError> {
         id: discovery.id.clone(),
         content: discovery.content.clone(),
         source: discovery.source.to_string(),
+        machine: discovery.machine.clone(),
         timestamp: discovery.timestamp.to_string(),
         cwd: discovery.cwd.clone(),
     });

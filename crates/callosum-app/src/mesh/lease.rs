@@ -25,6 +25,8 @@ pub struct LeaseOutput {
     pub path: String,
     /// The agent.
     pub by: String,
+    /// Person and machine, such as `ana@laptop`, if the agent is on another machine.
+    pub machine: Option<String>,
     /// Its session.
     pub session_id: Option<String>,
     /// Purpose.
@@ -82,6 +84,7 @@ pub fn of(
             by: lease.by.to_string(),
             session_id: lease.session_id.clone(),
             why: lease.why.clone(),
+            machine: lease.machine.clone(),
             since: lease.since.to_string(),
             until: lease.until.to_string(),
             token: lease.token,
@@ -98,5 +101,7 @@ pub fn line(lease: &LeaseOutput) -> String {
     } = lease;
     let why = lease.why.as_deref().map(on_one_line);
     let why = why.map(|why| format!(": {why}")).unwrap_or_default();
-    format!("{} {by} until {until}{why}\n", on_one_line(path))
+    let on = lease.machine.as_deref().map(on_one_line);
+    let on = on.map(|on| format!(" on {on}")).unwrap_or_default();
+    format!("{} {by}{on} until {until}{why}\n", on_one_line(path))
 }

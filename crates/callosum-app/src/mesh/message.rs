@@ -24,6 +24,8 @@ pub struct MessageOutput {
     pub id: String,
     /// Sender.
     pub from: String,
+    /// Person and machine, such as `ana@laptop`, if it was sent on another machine.
+    pub from_machine: Option<String>,
     /// To whom.
     pub to: String,
     /// Text.
@@ -48,6 +50,7 @@ impl MessageOutput {
         Self {
             id: message.id.clone(),
             from: message.from.to_string(),
+            from_machine: message.machine.clone(),
             to: message.to.to_string(),
             content: message.content.clone(),
             reply_to: message.reply_to.clone(),

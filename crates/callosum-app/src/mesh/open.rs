@@ -264,7 +264,7 @@ pub fn given_to(
 ) -> Result<Vec<Event>, CommandError> {
     let voice = with_session(context, mesh, voice)?;
     let verb = verb_of(&order);
-    let events = mesh.give(order, &voice);
+    let events = super::fleet::claim::give(context, mesh, order, &voice)?;
     let events = events.map_err(|error| match own_other(&error, &voice) {
         Some(own) => own,
         None => explain_verb(&error, verb),

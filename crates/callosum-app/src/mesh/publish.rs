@@ -80,7 +80,7 @@ pub fn before(mesh: &Mesh, draft: &Draft) -> Result<Option<Event>, CommandError>
 }
 
 /// Returns the output for an event of the log, with its known durability.
-pub fn told(event: &Event, repeated: bool, durability: Option<Durability>) -> PublishOutput {
+pub fn output_of(event: &Event, repeated: bool, durability: Option<Durability>) -> PublishOutput {
     let cursor = Cursor {
         origin: Some(event.origin.clone()),
         seq: event.seq,

@@ -43,6 +43,8 @@ pub struct MeshTaskOutput {
     pub output_file: Option<String>,
     /// Author.
     pub created_by: String,
+    /// Person and machine, such as `ana@laptop`, if it came from another machine.
+    pub created_on: Option<String>,
     /// When.
     pub created_at: String,
     /// When it was done.
@@ -55,12 +57,16 @@ pub struct MeshTaskOutput {
     pub unsatisfiable_needs: Vec<String>,
     /// Agent that works on it.
     pub claimed_by: Option<String>,
+    /// Person and machine, if an agent on another machine has it.
+    pub claimed_on: Option<String>,
     /// In which session of theirs, as the client names it.
     pub claimed_session: Option<String>,
     /// When the claim ends.
     pub claimed_until: Option<String>,
     /// The claim's number: the later of two claims of a task has the larger one.
     pub token: Option<u64>,
+    /// Whether other machines see it, so that the fleet's server decides about claims.
+    pub shared: bool,
     /// Result.
     pub result: Option<String>,
     /// The receipt for the output file; null until the result was written or refused.
@@ -129,15 +135,18 @@ impl MeshTaskOutput {
             reassigned: text(REASSIGNED),
             output_file: task.output_file.clone(),
             created_by: task.created_by.to_string(),
+            created_on: task.machine.clone(),
             created_at: task.created_at.to_string(),
             completed_at: task.completed_at.clone(),
             cwd: task.cwd.clone(),
             blocked_by: board.waits_for(task).map(str::to_owned).collect(),
             unsatisfiable_needs: board.gone_needs(task).map(str::to_owned).collect(),
             claimed_by: claim.map(|claim| claim.by.to_string()),
+            claimed_on: claim.and_then(|claim| claim.machine.clone()),
             claimed_session: claim.and_then(|claim| claim.session_id.clone()),
             claimed_until: claim.map(|claim| claim.until.to_string()),
             token: claim.map(|claim| claim.token),
+            shared: task.is_shared,
             result: task.result.clone(),
             output: task
                 .output
@@ -159,6 +168,9 @@ pub fn line(task: &MeshTaskOutput) -> String {
     let mut line = format!("{} P{} {}", task.id, task.priority, task.status);
     if let Some(by) = &task.claimed_by {
         let _ = write!(line, " by {by}");
+        if let Some(on) = &task.claimed_on {
+            let _ = write!(line, " on {on}");
+        }
     } else if let Some(to) = &task.assigned_to {
         let _ = write!(line, " for {to}");
     }

@@ -94,6 +94,7 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
         Deed::Claim => Command::Claim {
             task: id.clone(),
             anyway: false,
+            fence: None,
         },
         Deed::Done => Command::Complete {
             task: needed(id.clone(), "id", "the task that is done")?,

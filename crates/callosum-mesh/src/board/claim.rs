@@ -4,7 +4,8 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::{
-    Board, BoardError, Effect, MESSAGE_TTL, Receipt, Session, Status, Task, command::takes_back,
+    Board, BoardError, Claim, Effect, MESSAGE_TTL, Receipt, Session, Status, Task,
+    command::takes_back,
 };
 use crate::{agent::AgentName, author::Author, project_folder::is_near};
 
@@ -21,9 +22,11 @@ impl Board {
         claimed
             .filter_map(|task| {
                 let claim = task.claim.as_ref()?;
-                (claim.until <= now).then(|| Effect::TaskReleased {
+                // The machine that has it releases it: clocks differ.
+                (claim.until <= now && !claim.is_foreign()).then(|| Effect::TaskReleased {
                     task: task.id.clone(),
                     reason: format!("the claim of {} expired", claim.by),
+                    fence: task.claim_fence(),
                 })
             })
             .collect()
@@ -43,6 +46,7 @@ impl Board {
         let claimed = claimed.map(|task| Effect::TaskReleased {
             task: task.id.clone(),
             reason: format!("the session of {} that had claimed it ended", session.agent),
+            fence: task.claim_fence(),
         });
         let leases = self.leases.iter();
         let leases = leases.filter(|lease| is_theirs(&lease.by, lease.session_id.as_ref()));
@@ -91,7 +95,12 @@ impl Board {
         }
         holding.allows(task)?;
         let is_claimed = task.status == Status::InProgress;
-        let deed = Effect::TaskReleased { task: id, reason };
+        let fence = task.claim_fence();
+        let deed = Effect::TaskReleased {
+            task: id,
+            reason,
+            fence,
+        };
         Ok(is_claimed.then_some(deed).into_iter().collect())
     }
 
@@ -122,12 +131,16 @@ impl Board {
                     });
                 }
             }
+            Status::Cancelled if task.is_claim_foreign() => return Err(is_over(task)),
             Status::Cancelled if claimant != Some(by) && !holding.anyway => {
                 return Err(is_over(task));
             }
             Status::Cancelled => {}
             Status::Pending => {
                 holding.allows(task)?;
+                if task.is_shared {
+                    return Err(BoardError::Shared { task: id });
+                }
                 if let Some(meant) = &task.assigned_to
                     && meant != by
                     && !holding.anyway
@@ -145,6 +158,7 @@ impl Board {
             task: id,
             by,
             result,
+            fence: task.claim_fence(),
         }])
     }
 
@@ -194,6 +208,7 @@ impl Board {
         &self,
         task: Option<&str>,
         anyway: bool,
+        fence: Option<u64>,
         voice: &Author,
         now: Timestamp,
     ) -> Result<Effect, BoardError> {
@@ -203,10 +218,11 @@ impl Board {
             task: task.id.clone(),
             by: by.clone(),
             until,
+            fence: fence.or_else(|| task.claim_fence()),
         };
         let Some(id) = task else {
             return self
-                .next_for(voice, now)
+                .next_where(voice, now, |task| !task.is_shared)
                 .map(claimed)
                 .ok_or(BoardError::NothingToDo);
         };
@@ -214,7 +230,15 @@ impl Board {
         if task.status.is_over() {
             return Err(is_over(task));
         }
-        if let Some(claim) = &task.claim
+        let is_newer = fence.is_some_and(|fence| fence > task.fence);
+        if task.is_shared && !is_newer && !task.is_renewed_by(voice, fence, now) {
+            return Err(BoardError::Shared {
+                task: id.to_owned(),
+            });
+        }
+        // What the server gave away counts, also if the end of the last claim has not arrived here yet.
+        if !is_newer
+            && let Some(claim) = &task.claim
             && (claim.holds_against(voice, now) || claim.is_of_session_only(voice, now))
         {
             return Err(BoardError::ClaimedBy {
@@ -252,6 +276,16 @@ impl Board {
     /// The most urgent task that an agent may begin now: those of the project that it is in first, then by the smallest
     /// priority, then the oldest.
     pub fn next_for(&self, voice: &Author, now: Timestamp) -> Option<&Task> {
+        self.next_where(voice, now, |_| true)
+    }
+
+    /// Returns the same among the tasks that `is_wanted`.
+    pub fn next_where(
+        &self,
+        voice: &Author,
+        now: Timestamp,
+        is_wanted: impl Fn(&Task) -> bool,
+    ) -> Option<&Task> {
         let by = &voice.agent;
         let here = voice.cwd.as_deref();
         let is_free = |task: &&Task| {
@@ -260,6 +294,7 @@ impl Board {
                 && self.waits_for(task).next().is_none()
         };
         let free = self.tasks.iter().filter(is_free);
+        let free = free.filter(|task| is_wanted(task));
         free.min_by_key(|task| (!is_near(here, task.cwd.as_deref()), task.priority))
     }
 }
@@ -289,14 +324,38 @@ impl Holding<'_> {
                 None => Ok(()),
             };
         };
-        if claim.holds_against(self.voice, self.now) && !self.anyway {
+        // A person takes over what this machine sees, and not what another machine has.
+        let is_forced = self.anyway && !claim.is_foreign();
+        if claim.holds_against(self.voice, self.now) && !is_forced {
             return Err(BoardError::ClaimedBy {
                 task: task.id.clone(),
                 by: claim.by.clone(),
                 until: claim.until,
             });
         }
+        // Its end is the other machine's to record, and the task is claimed before it is completed.
+        if claim.is_foreign() {
+            return Err(BoardError::Shared {
+                task: task.id.clone(),
+            });
+        }
         same(&format!("task `{}`", task.id), self.token, claim.token)
+    }
+}
+
+impl Task {
+    fn is_claim_foreign(&self) -> bool {
+        self.claim.as_ref().is_some_and(Claim::is_foreign)
+    }
+
+    /// Whether a claim on a shared task renews the one that this session has, under the same token.
+    fn is_renewed_by(&self, voice: &Author, fence: Option<u64>, now: Timestamp) -> bool {
+        let is_own = |claim: &Claim| {
+            let is_session = claim.by == voice.agent && claim.session_id == voice.session_id;
+            is_session && !claim.is_foreign() && claim.until > now
+        };
+        let is_same = fence.is_none_or(|fence| fence == self.fence);
+        self.fence > 0 && is_same && self.claim.as_ref().is_some_and(is_own)
     }
 }
 

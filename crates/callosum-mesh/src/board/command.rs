@@ -63,6 +63,8 @@ pub enum Command {
         task: Option<String>,
         /// Claim it even if it was assigned to another agent.
         anyway: bool,
+        /// Fencing token from the fleet's server, without which a task that machines share is not claimed.
+        fence: Option<u64>,
     },
     /// Give a task back to the queue.
     Release {
@@ -199,8 +201,12 @@ impl Board {
                 }
                 self.add(task)?
             }
-            Command::Claim { task, anyway } => {
-                vec![self.claim(task.as_deref(), anyway, voice, now)?]
+            Command::Claim {
+                task,
+                anyway,
+                fence,
+            } => {
+                vec![self.claim(task.as_deref(), anyway, fence, voice, now)?]
             }
             Command::Release {
                 task,
@@ -355,7 +361,7 @@ impl Board {
     /// to one session are dropped instead.
     pub fn expired(&self, now: Timestamp) -> Vec<Effect> {
         let waiting = self.messages.iter();
-        let waiting = waiting.filter(|message| message.receipt.is_none());
+        let waiting = waiting.filter(|message| message.receipt.is_none() && !message.is_foreign());
         let late = waiting.filter(|message| message.expires.is_some_and(|expires| expires <= now));
         late.map(|message| Effect::MessageMoved {
             message: message.id.clone(),

@@ -65,6 +65,14 @@ pub enum BoardError {
         /// When its claim runs out.
         until: Timestamp,
     },
+    /// Other machines see the task, and the fleet's server has not given it to this one.
+    #[error(
+        "task `{task}` is shared with other machines, and the fleet's server decides who claims it"
+    )]
+    Shared {
+        /// The task.
+        task: String,
+    },
     /// The claim with this token has ended, and no one has taken the task since.
     #[error("task `{task}` went back to the queue, and claim {named} ended")]
     Lost {

@@ -86,6 +86,9 @@ pub enum Effect {
         /// Until when.
         #[serde(with = "crate::timestamp")]
         until: Timestamp,
+        /// Fencing token of the claim, if machines share the task.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fence: Option<u64>,
     },
     /// A task went back to the queue.
     #[serde(rename = "calc.task.released")]
@@ -94,6 +97,9 @@ pub enum Effect {
         task: String,
         /// Reason for the release.
         reason: String,
+        /// Fencing token of the claim, if machines share the task.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fence: Option<u64>,
     },
     /// A task is done.
     #[serde(rename = "calc.task.completed")]
@@ -105,6 +111,9 @@ pub enum Effect {
         /// Result of the work.
         #[serde(default)]
         result: Option<String>,
+        /// Fencing token of the claim, if machines share the task.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fence: Option<u64>,
     },
     /// The result of a task was written to its output file, or refused.
     #[serde(rename = "calc.task.output")]
@@ -264,8 +273,9 @@ impl Effect {
             Self::TaskClaimed { task, .. } => Command::Claim {
                 task: Some(task),
                 anyway: false,
+                fence: None,
             },
-            Self::TaskReleased { task, reason } => Command::Release {
+            Self::TaskReleased { task, reason, .. } => Command::Release {
                 task,
                 reason,
                 anyway: false,

@@ -30,9 +30,17 @@ pub struct Lease {
     /// Fencing token, which only grows: of two leases on a file, the later has the larger one. A
     /// renewal by the same session keeps it.
     pub token: u64,
+    /// Person and machine, such as `ana@laptop`, if an agent on another machine has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
 }
 
 impl Lease {
+    /// Whether an agent on another machine has it.
+    pub fn is_foreign(&self) -> bool {
+        self.machine.is_some()
+    }
+
     /// Whether it keeps this session of this agent from the file at this time.
     pub fn holds_against(
         &self,

@@ -41,9 +41,17 @@ pub struct Message {
     pub cwd: Option<String>,
     /// The last event that changed it.
     pub rev: u64,
+    /// Person and machine that sent it, if that is another one, which then decides when it expires.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
 }
 
 impl Message {
+    /// Whether it was sent on another machine.
+    pub fn is_foreign(&self) -> bool {
+        self.machine.is_some()
+    }
+
     /// Whether the program itself tells one session something of its own work, as that another edits its file. Once that
     /// session is over, no one misses it.
     pub fn is_notice_to_session(&self) -> bool {
@@ -78,6 +86,9 @@ pub struct Discovery {
     pub timestamp: Timestamp,
     /// The folder that it was found in.
     pub cwd: Option<String>,
+    /// Person and machine that found it, if that is another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
     /// Event that published it.
     pub rev: u64,
 }

@@ -33,6 +33,6 @@ pub use self::{
     message::{Discovery, Message},
     output::{OutputOutcome, OutputReceipt},
     session::{BEGINS, ENDS, PROCESS, Process, Session},
-    state::Board,
-    task::{Claim, Status, Task},
+    state::{Board, SHARED, UNSHARED},
+    task::{Change, Claim, Status, Task},
 };

@@ -6,12 +6,20 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Claim, Discovery, ENDS, Effect, Lease, Message, Session, Status, Task, session};
+use super::{
+    Change, Claim, Discovery, ENDS, Effect, Lease, Message, Receipt, Session, Status, Task, session,
+};
 use crate::{
     addressee::Addressee,
     agent::{AgentName, US},
     event::Event,
 };
+
+/// Topic of the event that tasks are shared with other machines from now on.
+pub const SHARED: &str = "calc.fleet.shared";
+
+/// Topic of the event that they, or all tasks, are this machine's own again.
+pub const UNSHARED: &str = "calc.fleet.unshared";
 
 /// Most agents that the board remembers as heard of.
 const MOST_HEARD: usize = 512;
@@ -166,11 +174,21 @@ impl Board {
             self.sessions.drain(..surplus);
         } else if let (ENDS, Some(id)) = (event.topic.as_str(), &event.session_id) {
             self.sessions.retain(|known| !known.is(&event.source, id));
+        } else if matches!(event.topic.as_str(), SHARED | UNSHARED)
+            && event.source.is_us()
+            && event.from.is_none()
+        {
+            self.share(event);
         }
     }
 
     fn take(&mut self, deed: Effect, event: &Event) {
         let rev = event.seq;
+        let is_foreign = event.from.is_some();
+        let machine = event.from.as_ref().map(|_| event.machine.clone());
+        if is_foreign && !self.is_about_shared(&deed) {
+            return;
+        }
         match deed {
             Effect::TaskAdded {
                 id,
@@ -207,17 +225,36 @@ impl Board {
                         output: None,
                         other,
                         rev,
+                        machine,
+                        is_shared: is_foreign,
+                        changes: BTreeMap::new(),
+                        fence: 0,
                     });
                 }
             }
-            Effect::TaskClaimed { task, by, until } => self.with_task(&task, rev, |task| {
+            Effect::TaskClaimed {
+                task,
+                by,
+                until,
+                fence,
+            } => self.with_task(&task, rev, |task| {
+                let is_unfenced = is_foreign && fence.is_none();
+                // A late renewal of a claim under which the task was completed.
+                let is_late = fence == Some(task.fence) && task.status == Status::Complete;
+                if is_unfenced || is_late || !task.accepts(fence) {
+                    return;
+                }
                 let session_id = event.session_id.clone();
                 let before = task.claim.take();
                 let renewed = before.filter(|before| {
                     let is_held = task.status == Status::InProgress;
                     is_held && before.by == by && before.session_id == session_id
                 });
-                task.status = Status::InProgress;
+                // Machines may learn of a cancellation and a claim in different orders.
+                if task.status != Status::Cancelled || fence.is_none() {
+                    task.status = Status::InProgress;
+                }
+                task.fence = fence.unwrap_or(task.fence);
                 task.claim = Some(Claim {
                     by,
                     session_id,
@@ -225,16 +262,30 @@ impl Board {
                         .as_ref()
                         .map_or(event.timestamp, |renewed| renewed.since),
                     until,
-                    token: renewed.map_or(rev, |renewed| renewed.token),
+                    token: fence.unwrap_or_else(|| renewed.map_or(rev, |renewed| renewed.token)),
+                    machine: machine.clone(),
                 });
             }),
-            Effect::TaskReleased { task, .. } => self.with_task(&task, rev, |task| {
+            Effect::TaskReleased { task, fence, .. } => self.with_task(&task, rev, |task| {
+                let is_over = fence.is_some() && task.status.is_over();
+                if is_over || !task.accepts(fence) {
+                    return;
+                }
                 task.status = Status::Pending;
                 task.claim = None;
                 task.queued_at = Some(event.timestamp.to_string());
             }),
-            Effect::TaskCompleted { task, by, result } => {
+            Effect::TaskCompleted {
+                task,
+                by,
+                result,
+                fence,
+            } => {
                 self.with_task(&task, rev, |task| {
+                    if !task.accepts(fence) {
+                        return;
+                    }
+                    task.fence = fence.unwrap_or(task.fence);
                     task.completed_by = Some(by);
                     task.status = Status::Complete;
                     task.completed_at = Some(event.timestamp.to_string());
@@ -255,11 +306,23 @@ impl Board {
                 }
             }
             Effect::TaskCancelled { task, .. } => {
-                self.with_task(&task, rev, |task| task.status = Status::Cancelled);
+                self.with_task(&task, rev, |task| {
+                    if !task.is_shared || task.status != Status::Complete {
+                        task.status = Status::Cancelled;
+                    }
+                });
                 self.forget_tasks();
             }
             Effect::TaskChanged { task, set } => {
-                self.with_task(&task, rev, |task| task.set(set));
+                let from = event.from.as_ref();
+                let change = Change {
+                    at: event.timestamp,
+                    origin: from.map_or(&event.origin, |from| &from.origin).clone(),
+                };
+                self.with_task(&task, rev, |task| {
+                    let set = task.latest(set, &change);
+                    task.set(set);
+                });
                 self.forget_tasks();
             }
             Effect::MessageSent {
@@ -286,6 +349,7 @@ impl Board {
                         session_id: None,
                         cwd: event.cwd.clone(),
                         rev,
+                        machine: machine.clone(),
                     });
                 }
             }
@@ -295,7 +359,11 @@ impl Board {
                 evidence,
             } => {
                 let found = self.messages.iter_mut().find(|known| known.id == message);
-                if let Some(found) = found {
+                let is_further = |found: &&mut Message| {
+                    let is_read = receipt == Receipt::Acked && found.receipt == Some(Receipt::Dead);
+                    is_read || found.receipt.is_none_or(|reached| reached < receipt)
+                };
+                if let Some(found) = found.filter(|found| !is_foreign || is_further(found)) {
                     found.receipt = Some(receipt);
                     found.evidence = evidence;
                     found.session_id = event.session_id.clone().or(found.session_id.take());
@@ -322,6 +390,7 @@ impl Board {
                         session_id: event.session_id.clone(),
                         timestamp: event.timestamp,
                         cwd: event.cwd.clone(),
+                        machine,
                         rev,
                     });
                 }
@@ -331,6 +400,13 @@ impl Board {
                 self.discoveries.retain(|known| known.id != discovery);
             }
             Effect::LeaseTaken { path, until, why } => {
+                // What this machine's agents have is not taken by what others say.
+                let is_taken = |lease: &Lease| {
+                    lease.path == path && !lease.is_foreign() && lease.until > event.timestamp
+                };
+                if is_foreign && self.leases.iter().any(is_taken) {
+                    return;
+                }
                 let before = self.leases.iter().position(|lease| lease.path == path);
                 let before = before.map(|at| self.leases.remove(at));
                 let same = before.filter(|before| {
@@ -346,14 +422,50 @@ impl Board {
                     since: same.as_ref().map_or(event.timestamp, |same| same.since),
                     until,
                     token: same.map_or(rev, |same| same.token),
+                    machine: machine.clone(),
                 });
             }
-            Effect::LeaseReleased { path } => self.leases.retain(|lease| lease.path != path),
+            Effect::LeaseReleased { path } => self
+                .leases
+                .retain(|lease| lease.path != path || is_foreign && !lease.is_foreign()),
             Effect::FieldSet { key, value } => {
                 match value {
                     Some(value) => self.fields.insert(key, value),
                     None => self.fields.remove(&key),
                 };
+            }
+        }
+    }
+
+    /// Whether an effect from another machine is about a task that it may change. An id that both machines gave away
+    /// is a task of its own on each.
+    fn is_about_shared(&self, deed: &Effect) -> bool {
+        let (Effect::TaskClaimed { task, .. }
+        | Effect::TaskReleased { task, .. }
+        | Effect::TaskCompleted { task, .. }
+        | Effect::TaskCancelled { task, .. }
+        | Effect::TaskChanged { task, .. }) = deed
+        else {
+            return true;
+        };
+        self.task(task).is_some_and(|task| task.is_shared)
+    }
+
+    /// Takes in that tasks are shared with other machines, or are this machine's own again.
+    fn share(&mut self, event: &Event) {
+        let is_shared = event.topic.as_str() == SHARED;
+        let named = event.payload.get("tasks").and_then(Value::as_array);
+        for task in &mut self.tasks {
+            let is_named = |named: &Vec<Value>| named.iter().any(|id| *id == *task.id);
+            if named.is_none_or(is_named) && (named.is_some() || !is_shared) {
+                task.is_shared = is_shared;
+                // Another machine has it no longer, as far as this one sees.
+                if !is_shared && task.claim.as_ref().is_some_and(Claim::is_foreign) {
+                    task.claim = None;
+                    if task.status == Status::InProgress {
+                        task.status = Status::Pending;
+                    }
+                }
             }
         }
     }

@@ -1,5 +1,7 @@
 //! [`Task`]: work that one agent leaves for another (Seed CALC §4, layer 3, and §6, pattern 2).
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -69,9 +71,17 @@ pub struct Claim {
     /// Fencing token, which only grows: of two claims of a task, the later has the larger one. A
     /// renewal by the same session keeps it.
     pub token: u64,
+    /// Person and machine, such as `ana@laptop`, if an agent on another machine has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
 }
 
 impl Claim {
+    /// Whether an agent on another machine has it.
+    pub fn is_foreign(&self) -> bool {
+        self.machine.is_some()
+    }
+
     /// Whether it keeps this author from the task at this time: an author is kept out if it is
     /// another agent, or another session of the same one if both sessions are known.
     pub fn holds_against(&self, voice: &Author, now: Timestamp) -> bool {
@@ -87,6 +97,17 @@ impl Claim {
     pub fn is_of_session_only(&self, voice: &Author, now: Timestamp) -> bool {
         self.until > now && self.session_id.is_some() && voice.session_id.is_none()
     }
+}
+
+/// Last change of a key of a task: of two by different logs, the later counts.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Change {
+    /// Time, by the clock of its machine.
+    #[serde(with = "crate::timestamp")]
+    pub at: Timestamp,
+    /// The log that it was written to first.
+    pub origin: String,
 }
 
 /// Work that one agent leaves for another.
@@ -134,9 +155,55 @@ pub struct Task {
     pub other: Map<String, Value>,
     /// The last event that changed it.
     pub rev: u64,
+    /// Person and machine that left it, if it came from another machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
+    /// Whether other machines see it, so that the fleet's server decides about claims.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_shared: bool,
+    /// The last change of each key that was changed, so that machines agree which of two counts.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub changes: BTreeMap<String, Change>,
+    /// The highest fencing token that the fleet's server gave for it; 0 before the first.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub fence: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(fence: &u64) -> bool {
+    *fence == 0
 }
 
 impl Task {
+    /// Returns the fencing token that an event about its claim carries; `None` for a task of this machine.
+    pub fn claim_fence(&self) -> Option<u64> {
+        let is_fenced = self.is_shared && self.fence > 0;
+        is_fenced.then_some(self.claim.as_ref()?.token)
+    }
+
+    /// Keeps of some changed keys those that no other log has changed later, and notes the change.
+    pub(super) fn latest(
+        &mut self,
+        mut set: Map<String, Value>,
+        change: &Change,
+    ) -> Map<String, Value> {
+        set.retain(|key, _| {
+            let known = self.changes.get(key);
+            let is_later =
+                known.is_none_or(|known| known.origin == change.origin || known < change);
+            if is_later {
+                self.changes.insert(key.clone(), change.clone());
+            }
+            is_later
+        });
+        set
+    }
+
+    /// Whether an event with this fencing token counts: no machine has taken the task over since.
+    pub(super) fn accepts(&self, fence: Option<u64>) -> bool {
+        fence.unwrap_or(0) >= self.fence
+    }
+
     /// Returns its status at this time: an expired claim counts as pending.
     pub fn status_at(&self, now: Timestamp) -> Status {
         match self.status {

@@ -172,6 +172,7 @@ impl Merge<'_> {
             (Some("in_progress"), Status::Pending) => Command::Claim {
                 task: Some(id),
                 anyway: true,
+                fence: None,
             },
             (Some("in_progress"), Status::InProgress) => {
                 // Without a base it may only be shown who has it.

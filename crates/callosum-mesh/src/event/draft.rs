@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-use super::{Event, masking::masked};
+use super::{Event, Foreign, masking::masked};
 use crate::{agent::AgentName, topic::Topic};
 
 /// Event before it is in the log.
@@ -27,6 +27,8 @@ pub struct Draft {
     pub cwd: Option<String>,
     /// Contents.
     pub payload: Map<String, Value>,
+    /// The log of another machine that it was received from.
+    pub from: Option<Foreign>,
 }
 
 /// Facts of an event that only the log knows.
@@ -52,6 +54,7 @@ impl Draft {
             pane_id: None,
             cwd: None,
             payload: Map::new(),
+            from: None,
         }
     }
 
@@ -76,6 +79,7 @@ impl Draft {
             pane_id: self.pane_id.map(text),
             cwd: self.cwd.map(text),
             payload: masked(self.payload),
+            from: self.from,
         }
     }
 }

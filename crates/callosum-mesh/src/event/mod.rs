@@ -17,6 +17,6 @@ pub use self::{
     fault::{Faults, InvalidEvent},
     masking::masked,
     read::{DEEPEST, LONGEST},
-    recorded::Event,
+    recorded::{Event, Foreign},
     value::{UnreadValue, read_value},
 };

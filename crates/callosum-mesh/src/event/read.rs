@@ -101,6 +101,7 @@ impl Reader<'_> {
             pane_id,
             cwd,
             payload,
+            from: None,
         })
     }
 

@@ -6,6 +6,16 @@ use serde_json::{Map, Value};
 
 use crate::{agent::AgentName, topic::Topic};
 
+/// Place of an event in the log of another machine, from which it was received.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Foreign {
+    /// The other log.
+    pub origin: String,
+    /// Its place there.
+    pub seq: u64,
+}
+
 /// An event in the log of a machine.
 ///
 /// Written as one JSON object with the keys of the seed's schema (Seed CALC §4, layer 1) and three
@@ -13,9 +23,9 @@ use crate::{agent::AgentName, topic::Topic};
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(from = "Line", into = "Line")]
 pub struct Event {
-    /// Its place in the log of its origin, counted from 1 without gaps.
+    /// Its place in this log, counted from 1 without gaps.
     pub seq: u64,
-    /// The log that it was written to first.
+    /// The log that it is in.
     pub origin: String,
     /// Unique id.
     pub id: String,
@@ -35,6 +45,15 @@ pub struct Event {
     pub cwd: Option<String>,
     /// Contents.
     pub payload: Map<String, Value>,
+    /// The log of another machine that it was received from; `None` for an event of this machine.
+    pub from: Option<Foreign>,
+}
+
+impl Event {
+    /// Returns the person and machine, such as `ana@laptop`, of an event of another machine.
+    pub fn other_machine(&self) -> Option<&str> {
+        self.from.as_ref().map(|_| self.machine.as_str())
+    }
 }
 
 /// An event as it is written: `seq` first, so that the beginning of a line is enough to find its
@@ -58,6 +77,8 @@ struct Line {
     pane_id: Option<String>,
     cwd: Option<String>,
     payload: Map<String, Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    from: Option<Foreign>,
 }
 
 impl From<Line> for Event {
@@ -74,6 +95,7 @@ impl From<Line> for Event {
             pane_id: line.pane_id,
             cwd: line.cwd,
             payload: line.payload,
+            from: line.from,
         }
     }
 }
@@ -94,6 +116,7 @@ impl From<Event> for Line {
             pane_id: event.pane_id,
             cwd: event.cwd,
             payload: event.payload,
+            from: event.from,
         }
     }
 }

@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use super::{
     Cursor, Reader,
     files::{MODE, Segment},
-    writer::{Head, LogWriter},
+    writer::{Durability, Head, LogWriter},
 };
 use crate::{
     agent::AgentName,
@@ -156,6 +156,13 @@ impl Journal {
             *left = left.saturating_sub(begun.elapsed());
         }
         LogWriter::begin(self, lock?)
+    }
+
+    /// Syncs what any process has appended, so that it survives a loss of power.
+    pub fn sync(&mut self) -> Result<(), JournalError> {
+        let mut turn = self.turn()?;
+        turn.count_as_used();
+        turn.end(Durability::Synced)
     }
 
     /// The file that is locked by who appends.

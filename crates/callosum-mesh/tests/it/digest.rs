@@ -71,6 +71,7 @@ fn a_digest_has_what_concerns_the_agent_and_once() {
     let claim = Command::Claim {
         task: Some("mine".to_owned()),
         anyway: false,
+        fence: None,
     };
     mesh.give(claim, &voice("gemini")).unwrap();
     let done = Command::Complete {

@@ -117,6 +117,7 @@ pub(crate) fn claim(id: &str) -> Command {
     Command::Claim {
         task: Some(id.to_owned()),
         anyway: false,
+        fence: None,
     }
 }
 

@@ -166,6 +166,7 @@ fn a_claim_without_a_session_does_not_take_over_one_of_a_session() {
         let order = Command::Claim {
             task: Some("t1".to_owned()),
             anyway,
+            fence: None,
         };
         let refusal = refused(mesh.give(order, &codex));
         assert!(matches!(refusal, BoardError::ClaimedBy { .. }), "{refusal}");

@@ -108,6 +108,7 @@ fn the_most_urgent_that_waits_for_nothing_comes_first() {
         let order = Command::Claim {
             task: None,
             anyway: false,
+            fence: None,
         };
         let events = mesh.give(order, &voice("codex")).unwrap();
         events[0].payload["task"].as_str().unwrap().to_owned()
@@ -127,6 +128,7 @@ fn the_most_urgent_that_waits_for_nothing_comes_first() {
     let none = Command::Claim {
         task: None,
         anyway: false,
+        fence: None,
     };
     assert_eq!(
         refused(mesh.give(none, &voice("codex"))),
@@ -247,6 +249,7 @@ fn a_task_is_not_begun_that_needs_what_was_taken_back() {
     let next = Command::Claim {
         task: None,
         anyway: false,
+        fence: None,
     };
     let refusal = refused(mesh.give(next, &voice("codex")));
     assert_eq!(refusal, BoardError::NothingToDo);
@@ -272,6 +275,7 @@ fn the_own_projects_tasks_come_first() {
     let next = || Command::Claim {
         task: None,
         anyway: false,
+        fence: None,
     };
     let codex = at("codex", "/srv/app");
     for id in ["own", "other"] {

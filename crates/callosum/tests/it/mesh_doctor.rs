@@ -224,7 +224,7 @@ fn what_is_wrong_with_its_configuration_is_named() {
     assert!(
         fault.contains(
             "`mesh.lease` is unknown (allowed: leases, routes, roles, examples, notify, \
-             output_folders, digest, resume_after_limit)"
+             output_folders, digest, resume_after_limit, fleet)"
         ),
         "{fault}"
     );

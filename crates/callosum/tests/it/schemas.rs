@@ -39,8 +39,10 @@ fn every_json_output_fits_its_published_schema() {
         .success()
         .json();
     assert_eq!(Schema::published("output-recall-show").fault(&shown), None);
-    let outputs: [(&str, &[&str], i32); 97] = [
+    let outputs: [(&str, &[&str], i32); 99] = [
         ("output-mesh-conflicts", &["mesh", "conflicts", "list"], 0),
+        ("output-mesh-fleet", &["mesh", "fleet", "status"], 0),
+        ("output-mesh-fleet-doctor", &["mesh", "fleet", "doctor"], 1),
         ("output-mesh-panes", &["mesh", "panes"], 0),
         ("output-delegate", &["delegate", "map"], 0),
         (

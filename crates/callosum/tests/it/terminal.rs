@@ -53,7 +53,7 @@ fn examples(env: &callosum_testkit::TestEnv) -> Vec<String> {
 }
 
 /// What examples speak of that is not there in a test: made-up ids, words that stand nowhere, other people's programs.
-const NOT_THERE: [&str; 46] = [
+const NOT_THERE: [&str; 49] = [
     // Nothing is downloaded in a test.
     "memory model install",
     // No client has sessions here, and an example turns the memory off.
@@ -98,6 +98,10 @@ const NOT_THERE: [&str; 46] = [
     // Two agents have not edited one file.
     "mesh conflicts show",
     "mesh conflicts resolve",
+    // No fleet is configured.
+    "mesh fleet join",
+    "mesh fleet sync",
+    "mesh fleet doctor",
     // No agent is in a pane, and no categories are configured.
     "mesh inject",
     "mesh panes codex",

@@ -240,6 +240,7 @@ fn print<'a>(
         let MessageOutput {
             id,
             from,
+            from_machine,
             to,
             content,
             state,
@@ -250,9 +251,11 @@ fn print<'a>(
             Column::State => state,
             Column::Time => timestamp,
         };
+        let on = from_machine.as_deref().map(on_one_line);
+        let on = on.map(|on| format!(" on {on}")).unwrap_or_default();
         let _ = writeln!(
             text,
-            "{id} {second} {from} to {to}: {}",
+            "{id} {second} {from}{on} to {to}: {}",
             on_one_line(content)
         );
     }

@@ -7,6 +7,7 @@ mod bridge;
 mod conflicts;
 mod digest;
 pub(crate) mod discovery;
+mod fleet;
 mod inject;
 pub(crate) mod lease;
 pub(crate) mod message;
@@ -41,6 +42,8 @@ pub(crate) enum MeshCommand {
     #[command(subcommand)]
     Conflicts(conflicts::ConflictsCommand),
     Panes(panes::PanesArgs),
+    #[command(subcommand)]
+    Fleet(fleet::FleetCommand),
     Inject(inject::InjectArgs),
     Digest(digest::DigestArgs),
     Route(route::RouteArgs),
@@ -57,6 +60,7 @@ pub(super) fn run(context: &Context, command: &MeshCommand) -> Result<(), Comman
         MeshCommand::Discovery(command) => discovery::run(context, command),
         MeshCommand::Lease(command) => lease::run(context, command),
         MeshCommand::Conflicts(command) => conflicts::run(context, command),
+        MeshCommand::Fleet(command) => fleet::run(context, command),
         MeshCommand::Panes(args) => panes::run(context, args),
         MeshCommand::Inject(args) => inject::run(context, args),
         MeshCommand::Digest(args) => digest::run(context, args),

@@ -5,7 +5,9 @@
 use std::time::{Duration, Instant};
 
 use callosum_app::mesh::open;
-use callosum_app::mesh::publish::{PublishOutput, before, dry, give_back, take_turn, told, wait};
+use callosum_app::mesh::publish::{
+    PublishOutput, before, dry, give_back, output_of, take_turn, wait,
+};
 use callosum_app::{CommandError, Exit};
 use callosum_mesh::agent::AgentName;
 use callosum_mesh::event::{Draft, LONGEST, UnreadValue, read_value};
@@ -87,7 +89,7 @@ pub(super) fn run(context: &Context, args: &PublishArgs) -> Result<(), CommandEr
     let voice = open::with_session(context, &mut mesh, &voice)?;
     draft.session_id.clone_from(&voice.session_id);
     if let Some(event) = before(&mesh, &draft)? {
-        return show(context, &told(&event, true, None));
+        return show(context, &output_of(&event, true, None));
     }
     let stamp = mesh.folder().join("published").join(voice.agent.as_str());
     let asked = (context.clock.now(), Instant::now());
@@ -119,7 +121,7 @@ pub(super) fn run(context: &Context, args: &PublishArgs) -> Result<(), CommandEr
             repeated: false,
             event: None,
         },
-        |event| told(event, false, Some(durability)),
+        |event| output_of(event, false, Some(durability)),
     );
     show(context, &output)
 }

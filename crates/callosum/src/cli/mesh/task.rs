@@ -250,6 +250,7 @@ pub(super) fn run(context: &Context, command: &TaskCommand) -> Result<(), Comman
             let order = Command::Claim {
                 task: args.task.clone(),
                 anyway: args.force,
+                fence: None,
             };
             act(context, &args.speaker, order, args.task.as_deref())
         }

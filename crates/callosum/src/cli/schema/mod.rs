@@ -28,8 +28,9 @@ use callosum_app::memory::{
 };
 use callosum_app::mesh::{
     BridgeOutput, ClassifyOutput, ConflictOutput, ConflictsOutput, DigestOutput, DiscoveriesOutput,
-    EventsOutput, InjectOutput, LeasesOutput, MeshTaskOutput, MeshTasksOutput, MessagesOutput,
-    PanesOutput, PublishOutput, RoutesOutput, ShownConflictOutput,
+    EventsOutput, FleetDoctorOutput, FleetLeaveOutput, FleetStatusOutput, FleetSyncOutput,
+    InjectOutput, LeasesOutput, MeshTaskOutput, MeshTasksOutput, MessagesOutput, PanesOutput,
+    PublishOutput, RoutesOutput, ShownConflictOutput,
 };
 use callosum_app::metrics::MachineMetricsOutput;
 use callosum_app::model::ModelCheckOutput;
@@ -142,6 +143,12 @@ const SCHEMAS: &[Entry] = &[
     ("output-mesh-digest", || schema_for!(DigestOutput)),
     ("output-mesh-discoveries", || schema_for!(DiscoveriesOutput)),
     ("output-mesh-event", || schema_for!(EventsOutput)),
+    ("output-mesh-fleet", || schema_for!(FleetStatusOutput)),
+    ("output-mesh-fleet-doctor", || {
+        schema_for!(FleetDoctorOutput)
+    }),
+    ("output-mesh-fleet-leave", || schema_for!(FleetLeaveOutput)),
+    ("output-mesh-fleet-sync", || schema_for!(FleetSyncOutput)),
     ("output-mesh-leases", || schema_for!(LeasesOutput)),
     ("output-mesh-messages", || schema_for!(MessagesOutput)),
     ("output-mesh-publish", || schema_for!(PublishOutput)),

@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use std::{io, thread};
 
-use callosum_app::mesh::{panes, unusable};
+use callosum_app::mesh::{fleet, panes, unusable};
 use callosum_app::model::serving;
 use callosum_app::report::Reporter;
 use callosum_app::serve::{LETS_GO, MENDING, Silent, elsewhere, failed, lines};
@@ -299,6 +299,18 @@ fn foreground(ground: &Ground, how: &HowArgs) -> Result<(), CommandError> {
             .map_err(|error| tracing::warn!(%error, "panes are not looked at"))
             .ok()
     };
+    // The rest of the daemon needs no other machine.
+    let fleet = fleet::replicator(
+        &ground.disk,
+        &setting.clock,
+        &setting.ids,
+        &ground.homes,
+        &ground.environment,
+    );
+    let fleet = fleet
+        .map_err(|error| tracing::warn!(%error, "events of other machines are not received"))
+        .ok()
+        .flatten();
     let served = serve(instance, setting, |serving| {
         tracing::info!(pid = std::process::id(), "the daemon is serving");
         for unserved in &serving.unserved {
@@ -309,6 +321,7 @@ fn foreground(ground: &Ground, how: &HowArgs) -> Result<(), CommandError> {
             reported = tell(ground, serving);
         }
     });
+    drop(fleet);
     pane_cancel.cancel();
     if panes.is_some_and(|panes| panes.join().is_err()) {
         tracing::error!("the thread that looks at panes has failed");

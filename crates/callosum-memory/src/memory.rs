@@ -23,7 +23,7 @@ use super::{
 };
 
 /// Version of the tables and of the readers, to increase with each change; a file of another version is made again.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 
 /// Longest wait for another process that writes.
 const PATIENCE: Duration = Duration::from_secs(20);

@@ -24,6 +24,11 @@ const LEAST: f32 = 0.15;
 /// Bytes of the inverse length behind a vector.
 const LENGTH: usize = size_of::<f32>();
 
+/// Most numbers of a vector that are stored. Models order them by what they contribute, by Matryoshka training or principal
+/// components: the second half of WordLlama's 256 answers three more of the labeled questions by meaning alone, and none
+/// more together with words.
+const WIDTH: usize = 128;
+
 /// Products that are added up side by side.
 const LANES: usize = 32;
 
@@ -49,7 +54,7 @@ pub(crate) fn complete(connection: &Connection, model: &Model) -> rusqlite::Resu
     rarity.write(connection)?;
     let mut seen = HashMap::new();
     for (session, from) in missing {
-        let width = model.width();
+        let width = model.width().min(WIDTH);
         let slot_len = width + LENGTH;
         let next: i64 = connection
             .prepare_cached("SELECT next FROM session WHERE id = ?1")?
@@ -70,7 +75,8 @@ pub(crate) fn complete(connection: &Connection, model: &Model) -> rusqlite::Resu
             if seen.len() > MOST_WORDS {
                 seen.clear();
             }
-            let vector = model.weighted_direction(weighted.into_iter(), &mut seen);
+            let mut vector = model.weighted_direction(weighted.into_iter(), &mut seen);
+            vector.truncate(WIDTH);
             let begin = usize::try_from(in_session(turn)).unwrap_or(0) * slot_len;
             if let Some(slot) = numbers.get_mut(begin..begin + slot_len)
                 && vector.len() == width
@@ -225,6 +231,7 @@ pub(crate) fn nearest(
     vector: &[u8],
     allowed: Option<&HashSet<i64>>,
 ) -> rusqlite::Result<Vec<(i64, f64)>> {
+    let vector = &vector[..vector.len().min(WIDTH)];
     let length = norm(vector);
     if length == 0.0 {
         return Ok(Vec::new());

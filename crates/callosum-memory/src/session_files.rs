@@ -98,11 +98,16 @@ pub(crate) fn list(disk: &Disk, folders: &[ClientFolder]) -> Vec<SessionFile> {
     let mut found = Vec::new();
     for ClientFolder { client, path } in folders {
         for (pattern, layout) in places(*client) {
+            let (folders, name) = pattern.rsplit_once('/').unwrap_or(("", pattern));
             let mut paths = vec![path.clone()];
-            for part in pattern.split('/') {
+            let parts = folders.split('/').filter(|part| !part.is_empty());
+            for (part, kind) in parts
+                .map(|part| (part, EntryKind::Folder))
+                .chain([(name, EntryKind::File)])
+            {
                 paths = paths
                     .iter()
-                    .flat_map(|folder| matching(disk, folder, part).unwrap_or_default())
+                    .flat_map(|folder| matching(disk, folder, part, kind).unwrap_or_default())
                     .collect();
             }
             for path in paths {
@@ -129,8 +134,13 @@ pub(crate) fn list(disk: &Disk, folders: &[ClientFolder]) -> Vec<SessionFile> {
     found
 }
 
-/// Returns the paths in a folder whose names match a pattern with at most one `*`.
-fn matching(disk: &Disk, folder: &Path, pattern: &str) -> Result<Vec<PathBuf>, DiskError> {
+/// Returns the files or folders in a folder whose names match a pattern with at most one `*`.
+fn matching(
+    disk: &Disk,
+    folder: &Path,
+    pattern: &str,
+    kind: EntryKind,
+) -> Result<Vec<PathBuf>, DiskError> {
     let Some((begin, end)) = pattern.split_once('*') else {
         return Ok(vec![folder.join(pattern)]);
     };
@@ -138,8 +148,8 @@ fn matching(disk: &Disk, folder: &Path, pattern: &str) -> Result<Vec<PathBuf>, D
     let is_match = |name: &str| {
         name.len() >= begin.len() + end.len() && name.starts_with(begin) && name.ends_with(end)
     };
-    let fitting = entries
-        .filter(|entry| entry.kind != EntryKind::Link && entry.name.to_str().is_some_and(is_match));
+    let fitting =
+        entries.filter(|entry| entry.kind == kind && entry.name.to_str().is_some_and(is_match));
     Ok(fitting.map(|entry| folder.join(entry.name)).collect())
 }
 

@@ -16,33 +16,29 @@ struct File {
     model: Vocabulary,
 }
 
+/// The vocabulary. One struct for all kinds: an enum by `type` would be read into memory as a whole first, with the list of
+/// merges, which takes three times as long.
 #[derive(Deserialize)]
-#[serde(tag = "type")]
-enum Vocabulary {
-    WordPiece {
-        vocab: HashMap<String, u32>,
-        #[serde(default = "WordPiece::usual_prefix")]
-        continuing_subword_prefix: String,
-    },
-    WordLevel {
-        vocab: HashMap<String, u32>,
-    },
+struct Vocabulary {
+    #[serde(rename = "type")]
+    kind: Kind,
+    vocab: HashMap<String, u32>,
+    #[serde(default)]
+    continuing_subword_prefix: Option<String>,
+    #[serde(default)]
+    byte_fallback: bool,
+}
+
+#[derive(Deserialize)]
+enum Kind {
+    WordPiece,
+    WordLevel,
     #[serde(rename = "BPE")]
-    Merged {
-        vocab: HashMap<String, u32>,
-        #[serde(default)]
-        byte_fallback: bool,
-    },
+    Merged,
 }
 
-/// Only a place for a default.
-enum WordPiece {}
-
-impl WordPiece {
-    fn usual_prefix() -> String {
-        "##".to_owned()
-    }
-}
+/// The prefix of pieces that are not the first of a word, if the file names none.
+const USUAL_PREFIX: &str = "##";
 
 /// Rules for splitting words into pieces.
 #[derive(Debug)]
@@ -65,21 +61,19 @@ impl Tokenizer {
     /// Reads a `tokenizer.json`; the error is the part that is not understood.
     pub(super) fn read(bytes: &[u8]) -> Result<Self, String> {
         let file: File = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
-        let (known, way) = match file.model {
-            Vocabulary::WordPiece {
-                vocab,
-                continuing_subword_prefix: prefix,
-            } => (vocab, Way::Longest { prefix }),
-            Vocabulary::WordLevel { vocab } => (vocab, Way::Whole),
-            // Only vocabularies of SentencePiece have the order that merging goes by.
-            Vocabulary::Merged {
-                vocab,
-                byte_fallback: true,
-            } => (vocab, Way::Merged),
-            Vocabulary::Merged { .. } => {
-                return Err("its pieces are bytes, which are not read".to_owned());
+        let model = file.model;
+        let way = match model.kind {
+            Kind::WordPiece => {
+                let prefix = model.continuing_subword_prefix;
+                let prefix = prefix.unwrap_or_else(|| USUAL_PREFIX.to_owned());
+                Way::Longest { prefix }
             }
+            Kind::WordLevel => Way::Whole,
+            // Only vocabularies of SentencePiece have the order that merging goes by.
+            Kind::Merged if model.byte_fallback => Way::Merged,
+            Kind::Merged => return Err("its pieces are bytes, which are not read".to_owned()),
         };
+        let known = model.vocab;
         Ok(Self { known, way })
     }
 

@@ -61,8 +61,10 @@ pub(super) fn graph(
 /// Returns the words of a text that are paths: with a slash between names, and an ending.
 fn paths(text: &str) -> impl Iterator<Item = &str> {
     let is_end = |c: char| !c.is_alphanumeric() && c != '_';
-    let words = text.split(|c: char| c.is_whitespace() || "`'\"()[]{},;:|<>".contains(c));
+    let words = text.split(|c: char| c.is_whitespace() || "`'\"()[]{},;|<>".contains(c));
     words
+        .filter(|word| !word.contains("://"))
+        .filter_map(|word| word.split(':').next())
         .map(move |word| word.trim_matches(is_end))
         .filter(|word| {
             let Some((folder, name)) = word.rsplit_once('/') else {

@@ -16,7 +16,7 @@ use callosum_redact::quote;
 
 pub(super) const TOOL: Tool = Tool {
     name: "find",
-    about: "Search code, documents, decisions and answers.",
+    about: "Search code, documents, decisions, answers.",
     effect: Effect::Reads,
     schema: schema::<Arguments>,
     call,
@@ -38,15 +38,14 @@ struct Arguments {
     limit: Option<usize>,
     #[serde(default)]
     full: bool,
-    /// Past sessions instead
     #[serde(default)]
-    sessions: bool,
+    past_sessions: bool,
     budget: Option<u64>,
 }
 
 fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
     let arguments: Arguments = read(arguments)?;
-    if arguments.sessions {
+    if arguments.past_sessions {
         return past_sessions(context, &arguments);
     }
     let narrowing = Narrowing {

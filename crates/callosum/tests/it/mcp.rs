@@ -209,7 +209,8 @@ fn a_failure_has_the_words_and_the_hint_of_the_command_line() {
     let mut server = Server::start(&env);
     server.initialize("some-editor");
     let said = server.refused("find", &json!({"query": "x", "section": "y"}));
-    let wanted = "`section` is not known (allowed: query, paths, limit, full, sessions, budget)";
+    let wanted =
+        "`section` is not known (allowed: query, paths, limit, full, past_sessions, budget)";
     assert!(said.contains(wanted), "{said}");
     let said = server.refused("find", &json!({}));
     assert!(

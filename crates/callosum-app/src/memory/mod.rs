@@ -1,6 +1,6 @@
 //! `callosum memory` and `callosum find --sessions`: the memory of past sessions on this machine.
 //!
-//! Start with [`find`], which brings the index in line and searches it. [`settings`] says whether the user turned the memory
+//! Start with [`find`], which brings the index in line and searches it. `settings` says whether the user turned the memory
 //! on; nothing is read before that. [`output`] is what `--json` prints.
 
 mod graph;

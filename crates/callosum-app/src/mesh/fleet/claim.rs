@@ -1,6 +1,6 @@
 //! Claims on shared tasks: the server is asked before the board of this machine changes.
 //!
-//! Start with [`Gate::pass`]. A task that no other machine sees costs nothing. Without a server a shared task is not claimed,
+//! Start with `Gate::pass`. A task that no other machine sees costs nothing. Without a server a shared task is not claimed,
 //! since two machines that cannot see each other would both have it. Who has a claim already may end it without a server: it
 //! is in the log, and the server learns of it in the next round. If another machine has taken the task over by then, its
 //! claim counts on all machines.

@@ -1,6 +1,6 @@
 //! Use cases of `callosum mesh fleet`: several machines that share tasks and messages over a NATS server.
 //!
-//! [`claim`] asks the server before an agent of this machine claims or ends a shared task. [`connect`] is the one place that
+//! [`claim`] asks the server before an agent of this machine claims or ends a shared task. `connect` is the one place that
 //! knows whether the program was built with the client of NATS.
 
 pub mod claim;

@@ -12,8 +12,7 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
 use super::{
-    ServerState,
-    request::{self, Unread},
+    ServerState, request,
     response::{self, Reply},
 };
 
@@ -150,19 +149,7 @@ pub(super) async fn answer(
     let body = match request::body(request.into_body()).await {
         Ok(body) => body,
         Err(unread) => {
-            let (label, status, words) = match unread {
-                Unread::TooLong => (
-                    "size",
-                    StatusCode::PAYLOAD_TOO_LARGE,
-                    "the body is too long",
-                ),
-                Unread::TooSlow => (
-                    "slow",
-                    StatusCode::REQUEST_TIMEOUT,
-                    "the body took too long",
-                ),
-                Unread::Broken => ("faults", StatusCode::BAD_REQUEST, "the body ended too soon"),
-            };
+            let (label, status, words) = unread.refusal();
             house.hub.counts.refused(label);
             return response::error(status, words);
         }

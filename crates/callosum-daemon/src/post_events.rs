@@ -18,7 +18,7 @@ use super::{
     ServerState,
     broker::{Published, Unpublished},
     rate::Meter,
-    request::{self, Unread},
+    request,
     response::{self, Reply},
 };
 
@@ -109,19 +109,7 @@ pub(super) async fn answer(
     let body = match request::body(body).await {
         Ok(body) => body,
         Err(unread) => {
-            let (label, status, words) = match unread {
-                Unread::TooLong => (
-                    "size",
-                    StatusCode::PAYLOAD_TOO_LARGE,
-                    "the body has more than 1,048,576 bytes",
-                ),
-                Unread::TooSlow => (
-                    "slow",
-                    StatusCode::REQUEST_TIMEOUT,
-                    "the body took more than ten seconds",
-                ),
-                Unread::Broken => ("faults", StatusCode::BAD_REQUEST, "the body ended too soon"),
-            };
+            let (label, status, words) = unread.refusal();
             house.hub.counts.refused(label);
             return response::error(status, words);
         }

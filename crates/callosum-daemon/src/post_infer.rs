@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::{
     ServerState,
     models::{InferError, InferRequest, MOST_AT_ONCE, Models},
-    request::{self, Unread},
+    request,
     response::{self, Reply},
 };
 
@@ -79,19 +79,7 @@ pub(super) async fn answer(
     let body = match request::body(request.into_body()).await {
         Ok(body) => body,
         Err(unread) => {
-            let (label, status, words) = match unread {
-                Unread::TooLong => (
-                    "size",
-                    StatusCode::PAYLOAD_TOO_LARGE,
-                    "the body has more than 1,048,576 bytes",
-                ),
-                Unread::TooSlow => (
-                    "slow",
-                    StatusCode::REQUEST_TIMEOUT,
-                    "the body took more than ten seconds",
-                ),
-                Unread::Broken => ("faults", StatusCode::BAD_REQUEST, "the body ended too soon"),
-            };
+            let (label, status, words) = unread.refusal();
             house.hub.counts.refused(label);
             return refusal(status, "invalid_request", words);
         }

@@ -3,7 +3,7 @@
 use std::{future::poll_fn, pin::Pin, time::Duration};
 
 use hyper::{
-    Uri,
+    StatusCode, Uri,
     body::{Body as _, Incoming},
 };
 use percent_encoding::percent_decode_str;
@@ -20,6 +20,25 @@ pub(super) enum Unread {
     TooLong,
     TooSlow,
     Broken,
+}
+
+impl Unread {
+    /// Returns the label of the count, the status and the words of the response.
+    pub(super) fn refusal(self) -> (&'static str, StatusCode, &'static str) {
+        match self {
+            Self::TooLong => (
+                "size",
+                StatusCode::PAYLOAD_TOO_LARGE,
+                "the body has more than 1,048,576 bytes",
+            ),
+            Self::TooSlow => (
+                "slow",
+                StatusCode::REQUEST_TIMEOUT,
+                "the body took more than ten seconds",
+            ),
+            Self::Broken => ("faults", StatusCode::BAD_REQUEST, "the body ended too soon"),
+        }
+    }
 }
 
 /// All of a body.

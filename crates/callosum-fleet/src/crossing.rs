@@ -34,7 +34,7 @@ impl Filter<'_> {
         let mut place = self.place(event.cwd.as_deref());
         let mut payload = event.payload.clone();
         match event.topic.as_str() {
-            // Which session is at work, without its process.
+            // The session that is at work, without its process.
             BEGINS | ENDS => {
                 place.as_ref()?;
                 payload = Map::new();

@@ -129,7 +129,7 @@ impl<'f> Fleet<'f> {
             wait = Duration::ZERO;
         }
         if round.received > 0 {
-            // What followed from those events here, and that they are no events of this log.
+            // The effects of those events here; they are no events of this log.
             round.sent += self.publish(mesh, server)?;
         }
         self.show_presence(mesh, server)?;

@@ -80,7 +80,7 @@ impl Publisher<'_> {
             examined: self.examined(mesh, end.last)?,
             ..Sent::default()
         };
-        // What other machines see survives a loss of power here.
+        // Events that other machines see survive a loss of power here.
         let mut is_synced = false;
         let mut reader = self.read_after(mesh, sent.examined);
         loop {

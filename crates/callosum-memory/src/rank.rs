@@ -70,7 +70,7 @@ impl Ranked {
         sessions: Vec::new(),
     };
 
-    /// Ranks sessions by their best turns, each further one of which counts less by `share`.
+    /// Ranks sessions by their best turns. Each further turn counts less by `share`.
     fn of_turns(mut turns: Vec<(i64, f64)>, share: f64) -> Self {
         if turns.len() > MOST_TURNS {
             turns.select_nth_unstable_by(MOST_TURNS, order);

@@ -160,7 +160,7 @@ impl Transaction<'_, '_> {
         for events in foreign {
             arrivals.push(self.receive_one(&mut marks, events)?);
         }
-        // What is lost of it is read from the log the next time.
+        // A lost part is read from the log the next time.
         drop(marks.write(disk, self.turn.journal()));
         Ok(arrivals)
     }

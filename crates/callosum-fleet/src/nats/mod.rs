@@ -190,7 +190,7 @@ impl Server for Nats {
             Ok::<(), String>(())
         });
         pulled.map_err(|error| self.failed(error))?;
-        // The connection may be gone, of which an empty batch says nothing.
+        // The connection may be gone. An empty batch does not show that.
         if messages.is_empty() && self.client.connection_state() != State::Connected {
             return Err(self.failed("the connection is lost"));
         }

@@ -1,4 +1,4 @@
-//! Who works on a task that several machines see, and what the boards agree on.
+//! Claims of tasks that several machines see, and the state that their boards agree on.
 
 use super::*;
 

@@ -236,7 +236,7 @@ impl Board {
                 task: id.to_owned(),
             });
         }
-        // What the server gave away counts, also if the end of the last claim has not arrived here yet.
+        // The server's claim counts, even if the end of the last claim has not arrived here yet.
         if !is_newer
             && let Some(claim) = &task.claim
             && (claim.holds_against(voice, now) || claim.is_of_session_only(voice, now))

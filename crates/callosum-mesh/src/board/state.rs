@@ -400,7 +400,7 @@ impl Board {
                 self.discoveries.retain(|known| known.id != discovery);
             }
             Effect::LeaseTaken { path, until, why } => {
-                // What this machine's agents have is not taken by what others say.
+                // Events of other machines do not take what this machine's agents have.
                 let is_taken = |lease: &Lease| {
                     lease.path == path && !lease.is_foreign() && lease.until > event.timestamp
                 };

@@ -98,7 +98,7 @@ fn a_shared_task_is_not_claimed_without_the_server() {
     ];
     let next = one.run(&next).success();
     assert_eq!(next.json()["id"], "own", "{}", next.stdout);
-    // Who has a claim ends it without the server, which learns of it later.
+    // The agent with a claim ends it without the server, which learns of it later.
     let done = two.done("u", "done offline").success();
     assert!(
         done.stderr.contains("logged on this machine only"),

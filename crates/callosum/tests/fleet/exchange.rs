@@ -1,4 +1,4 @@
-//! What crosses machines, and by which way.
+//! Events that cross machines, and their way.
 
 use std::time::{Duration, Instant};
 

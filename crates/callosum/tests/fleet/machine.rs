@@ -130,7 +130,7 @@ impl Machine {
         std::fs::read_to_string(path).unwrap().trim().to_owned()
     }
 
-    /// What the log has of each other machine: places in the other log with ids, in the order of this one.
+    /// Events in the log by the machine that they come from: places in the other log with ids, in the order of this one.
     fn received(&self) -> BTreeMap<String, Vec<(u64, String)>> {
         let mut received: BTreeMap<String, Vec<(u64, String)>> = BTreeMap::new();
         for line in self.log() {

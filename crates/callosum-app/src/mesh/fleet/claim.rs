@@ -162,7 +162,7 @@ impl<'c> Gate<'c> {
         anyway: bool,
         voice: &Author,
     ) -> Result<Passed, CommandError> {
-        // What the board refuses for another reason is not claimed first.
+        // A task that the board refuses for another reason is not claimed first.
         let now = mesh.journal().now();
         let order = Command::Claim {
             task: Some(task.clone()),
@@ -267,7 +267,7 @@ impl<'c> Gate<'c> {
         let board = board.map_err(Failure::Other)?;
         let known = board.task(task);
         let fence = known.map_or(0, |task| task.fence);
-        // A claim that ended here, and of which the server does not know yet.
+        // A claim that ended here; the server does not know that yet.
         let is_ended = known.is_some_and(|task| task.claim.is_none());
         self.server(mesh)?;
         let (_, membership) = self

@@ -162,7 +162,7 @@ impl Daemon {
                         // A round may have shared tasks while this machine left.
                         mesh.unshare(None)?;
                     }
-                    // What was written of it since does not stay.
+                    // The part that was written since is removed.
                     FleetStatus::remove(&self.disk, &folder)?;
                     return Ok(());
                 }

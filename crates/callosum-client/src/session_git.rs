@@ -14,7 +14,9 @@ use callosum_host::process::{self, Cancel, Ending, Launch, Limits, git};
 use callosum_session::{
     heal::Past,
     merge::{Kind, OpenMerge},
+    rollback::History,
 };
+use jiff::Timestamp;
 
 use callosum_config::Environment;
 
@@ -189,6 +191,24 @@ impl Past for Committed<'_> {
             theirs,
         });
         Some(sides.collect())
+    }
+}
+
+impl History for Committed<'_> {
+    fn commit_at(&self, time: Timestamp) -> Option<String> {
+        let age = format!("--min-age={}", time.as_second());
+        let printed = self.git(&["rev-list", "-1", &age, "HEAD", "--"])?;
+        let id = String::from_utf8(printed).ok()?.trim().to_owned();
+        (!id.is_empty()).then_some(id)
+    }
+
+    fn file_of(&self, commit: &str, name: &str) -> Option<Vec<u8>> {
+        self.git(&["cat-file", "blob", &format!("{commit}:./{name}")])
+    }
+
+    fn files_of(&self, commit: &str, folder: &str) -> Vec<String> {
+        let printed = self.git(&["ls-tree", "-r", "-z", "--name-only", commit, "--", folder]);
+        names_in(&printed.unwrap_or_default())
     }
 }
 

@@ -38,6 +38,7 @@ mod rebuild;
 pub mod recovery;
 mod rename_history;
 mod renames;
+pub mod rollback;
 mod sanitize;
 mod session_start;
 mod source;

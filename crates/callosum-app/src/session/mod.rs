@@ -14,6 +14,7 @@ pub mod recipient;
 pub mod recover;
 pub mod repos;
 pub mod resolve;
+pub mod rollback;
 mod session_errors;
 pub mod status;
 
@@ -30,6 +31,7 @@ pub use self::open::{mend, session, tell_mended};
 pub use self::recover::{RecoverOptions, RecoverOutput, recover};
 pub use self::repos::{ReposOutput, remember};
 pub use self::resolve::ResolveOutput;
+pub use self::rollback::RollbackOutput;
 pub use self::session_errors::{explain, undecided};
 pub use self::status::SessionStatusOutput;
 

@@ -170,6 +170,9 @@ impl LockedSession<'_> {
                 .create_dir_all(folder)
                 .map_err(SessionError::from)?;
             let text = self.text_of(&id, new);
+            if !session.disk.exists(&path).map_err(SessionError::from)? {
+                self.keep_version(&path, None)?;
+            }
             let is_new = session.disk.create(&path, text.as_bytes(), 0o644);
             match is_new.map_err(SessionError::from)? {
                 true => return Ok(id),

@@ -75,6 +75,7 @@ impl LockedSession<'_> {
 
     /// Repairs the current bead alone, if it is missing or broken.
     pub fn heal_current_bead(&self, past: &dyn Past) -> Result<Option<Healed>, SessionError> {
+        let past = &self.session.since_rollback(past)?;
         let notes = self.session.notes()?;
         let id = notes.and_then(|notes| BeadId::new(&notes.active().bead?));
         let Some(id) = id else { return Ok(None) };

@@ -13,6 +13,7 @@ impl Session<'_> {
     /// Reports what is missing, blank, broken or lost, when nothing can be written. Repairs
     /// nothing.
     pub fn ailing(&self, past: &dyn Past) -> Result<Vec<Healed>, SessionError> {
+        let past = &self.since_rollback(past)?;
         let mut ailing = Vec::new();
         let mut add = |file: String, was: String| {
             ailing.push(Healed {

@@ -117,6 +117,7 @@ pub struct Healed {
 impl LockedSession<'_> {
     /// Repairs missing, blank or broken files, and returns each repair with its source.
     pub fn heal(&self, past: &dyn Past) -> Result<Vec<Healed>, SessionError> {
+        let past = &self.session.since_rollback(past)?;
         let mut healed = Vec::new();
         let settings = self.heal_settings(past).map(|one| healed.extend(one));
         self.past_what_stays(settings, &mut healed)?;

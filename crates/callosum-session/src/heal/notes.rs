@@ -15,6 +15,7 @@ impl LockedSession<'_> {
     /// or full of NUL bytes and were committed, before something is added to them. Other damage is
     /// left to [`LockedSession::heal`].
     pub fn heal_torn_notes(&self, past: &dyn Past) -> Result<Vec<Healed>, SessionError> {
+        let past = &self.session.since_rollback(past)?;
         let mut healed = Vec::new();
         let notes = match self.session.notes() {
             Ok(notes) => notes,

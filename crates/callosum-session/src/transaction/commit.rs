@@ -4,12 +4,15 @@
 
 use super::{
     intent_log::{FORMAT, INTENT, Intent, NoteChange},
-    session::{LockedSession, ResumedStep, Written},
+    session::{LockedSession, ResumedStep, Session, Written},
     session_error::SessionError,
 };
 use crate::{
     bead::{BeadId, Sheet},
+    merge::Kind,
     notes::{Notes, TEMPLATE},
+    rollback::versions::Versions,
+    timestamp::second,
     trajectory::{Agent, Trajectory},
 };
 
@@ -176,15 +179,35 @@ impl LockedSession<'_> {
         Ok(trajectory.append(&intent.day, &intent.records)?)
     }
 
+    /// Keeps the content of notes or a bead that is about to change. Of other files nothing is kept:
+    /// each record of a trajectory has its time.
+    pub(crate) fn keep_version(
+        &self,
+        path: &std::path::Path,
+        there: Option<&[u8]>,
+    ) -> Result<(), SessionError> {
+        let Session { disk, zones, .. } = self.session;
+        let own_name = match Kind::of(&path.to_string_lossy()) {
+            Some(Kind::Notes) => zones.notes(),
+            Some(Kind::Bead) => zones.beads().join(path.file_name().unwrap_or_default()),
+            Some(Kind::Trajectory) | None => return Ok(()),
+        };
+        let now = second(self.session.clock.now());
+        let versions = Versions::of(disk, zones)?;
+        Ok(versions.keep(&now, &zones.named(&own_name), there)?)
+    }
+
     pub(crate) fn write_if_changed(
         &self,
         path: &std::path::Path,
         bytes: &[u8],
     ) -> Result<(), SessionError> {
         let disk = self.session.disk;
-        if disk.read_if_there(path)?.as_deref() == Some(bytes) {
+        let there = disk.read_if_there(path)?;
+        if there.as_deref() == Some(bytes) {
             return Ok(());
         }
+        self.keep_version(path, there.as_deref())?;
         if let Some(folder) = path.parent() {
             disk.create_dir_all(folder)?;
         }

@@ -75,6 +75,9 @@ impl LockedSession<'_> {
         let mut read = session.notes()?;
         let mut made = edit(read.clone()).bytes().to_vec();
         let mut there = read.take().map(|notes| notes.bytes().to_vec());
+        if there.as_deref() != Some(&made) {
+            self.keep_version(&path, there.as_deref())?;
+        }
         let mut taken = Vec::new();
         let mut appended = Vec::new();
         let mut is_alone = true;

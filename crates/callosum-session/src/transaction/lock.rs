@@ -16,6 +16,7 @@ use super::{
 };
 use crate::{
     rename_history::HistorySource,
+    rollback::record::{DONE, PENDING},
     zones::{FINGERPRINTS, ZoneError},
 };
 
@@ -23,8 +24,10 @@ use crate::{
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Our files between the others; none is a folder.
-const OWN: [&str; 8] = [
+const OWN: [&str; 10] = [
     INTENT,
+    PENDING,
+    DONE,
     "lock",
     "seen",
     "contexts",
@@ -56,7 +59,10 @@ impl<'s> Session<'s> {
         // Remains of a file that a killed process was writing. If they cannot be removed, they do
         // no harm.
         let ours = |name: &str| {
-            matches!(name, INTENT | "NOTES.md" | "beads.index" | "seen") || is_exchanged(name)
+            matches!(
+                name,
+                INTENT | PENDING | DONE | "NOTES.md" | "beads.index" | "seen"
+            ) || is_exchanged(name)
         };
         for folder in [own.as_path(), own.parent().unwrap_or(&own)] {
             drop(self.disk.sweep_new_files(folder, ours));
@@ -73,6 +79,9 @@ impl<'s> Session<'s> {
             held.aside.extend(held.set_late_aside(&late)?);
         }
         held.mended = held.mend()?;
+        if held.finish_rollback()? {
+            held.mended.get_or_insert_default();
+        }
         // The file is derived: if it cannot be written, hand-offs are used.
         drop(held.note_begun());
         if held.mended.is_some() {

@@ -1,7 +1,7 @@
 //! Looking at the ledger and the journal, and finding out what was done to them.
 
 use callosum_json::Checksum;
-use callosum_testkit::TestEnv;
+use callosum_testkit::{Schema, TestEnv};
 use serde_json::Value;
 
 use crate::projects::{three_entries, two_languages};
@@ -114,6 +114,34 @@ fn the_journal_alone_rebuilds_the_ledger() {
         .success();
     env.run(["audit", "replay"]).success();
     env.run(["replay", "README.md"]).ended_with(2);
+}
+
+/// CAL-GOV-3: the journal is exported record by record, each in its published form, and by time.
+#[test]
+fn the_whole_journal_is_exported() {
+    let env = three_entries();
+    let stored = env.read("cal_audit/2026-01-02.jsonl");
+    let exported = env.run(["audit", "export"]).success().stdout;
+    let records = |text: &str| {
+        let lines = text.lines();
+        let records = lines.map(|line| serde_json::from_str(line).unwrap());
+        records.collect::<Vec<Value>>()
+    };
+    assert!(records(&exported) == records(&stored));
+    let schema = Schema::published("audit-record");
+    for record in records(&exported) {
+        assert_eq!(schema.fault(&record), None, "{record}");
+    }
+    let later = ["audit", "export", "--since", "2026-01-02T03:04:06Z"];
+    assert_eq!(env.run(later).success().stdout, "");
+    env.write("cal_audit/2026-01-02.jsonl", stored + "torn\n");
+    let torn = env.run(["audit", "export"]).success();
+    assert_eq!(torn.stdout, exported);
+    assert!(
+        torn.stderr.contains("callosum audit verify"),
+        "{}",
+        torn.stderr
+    );
 }
 
 /// CAL-SCH-1: a ledger of a later version can be read and is never written.

@@ -194,6 +194,8 @@ mod reuse_of_guards;
 mod review_comparison;
 /// A careful form of a refused command in its place.
 mod rewriting;
+/// Notes, beads and trajectories as they were at a time.
+mod rollback;
 /// What a confined executor may not do to the machine, layer by layer.
 mod sandbox_layers;
 /// What `--json` prints, held against its published schemas.

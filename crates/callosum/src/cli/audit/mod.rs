@@ -3,6 +3,7 @@
 //! The use case is [`callosum_app::audit`].
 
 mod checkpoint;
+mod export;
 mod query;
 mod record;
 mod tail;
@@ -19,6 +20,7 @@ use super::replay;
 pub(crate) enum AuditCommand {
     Tail(tail::TailArgs),
     Query(query::QueryArgs),
+    Export(export::ExportArgs),
     Verify(verify::VerifyArgs),
     Checkpoint(checkpoint::CheckpointArgs),
     Replay(replay::ReplayArgs),
@@ -28,6 +30,7 @@ pub(super) fn run(context: &Context, command: AuditCommand) -> Result<(), Comman
     match command {
         AuditCommand::Tail(args) => tail::run(context, &args),
         AuditCommand::Query(args) => query::run(context, &args),
+        AuditCommand::Export(args) => export::run(context, &args),
         AuditCommand::Verify(_) => verify::run(context),
         AuditCommand::Checkpoint(args) => checkpoint::run(context, &args),
         AuditCommand::Replay(args) => replay::run(context, &args),

@@ -45,7 +45,7 @@ use callosum_app::serve::ServeStatusOutput;
 use callosum_app::session::{
     BudgetOutput, CheckpointOutput as SessionCheckOutput, DecideOutput, DecisionsOutput,
     GhostOutput, GroundingOutput, HandoffOutput, HealOutput, RecoverOutput as SessionRecoverOutput,
-    ReposOutput, ResolveOutput, SessionStatusOutput, SynthesisOutput,
+    ReposOutput, ResolveOutput, RollbackOutput, SessionStatusOutput, SynthesisOutput,
 };
 use callosum_app::snapshot::{CleanOutput, RestoreOutput, SnapshotOutput, SnapshotsOutput};
 use callosum_app::status::StatusOutput;
@@ -184,6 +184,7 @@ const SCHEMAS: &[Entry] = &[
     }),
     ("output-session-repos", || schema_for!(ReposOutput)),
     ("output-session-resolve", || schema_for!(ResolveOutput)),
+    ("output-session-rollback", || schema_for!(RollbackOutput)),
     ("output-session-status", || schema_for!(SessionStatusOutput)),
     ("output-session-decisions", || schema_for!(DecisionsOutput)),
     ("output-snapshot-clean", || schema_for!(CleanOutput)),

@@ -16,6 +16,7 @@ mod merge;
 mod recover;
 mod repos;
 mod resolve;
+mod rollback;
 mod status;
 
 pub(super) use self::handoff::not_handed;
@@ -45,6 +46,7 @@ pub(crate) enum SessionCommand {
     Status(status::StatusArgs),
     #[command(visible_alias = "repair")]
     Heal(heal::HealArgs),
+    Rollback(rollback::RollbackArgs),
     Merge(merge::MergeArgs),
     Budget(budget::BudgetArgs),
     Checkpoint(checkpoint::CheckpointArgs),
@@ -69,6 +71,7 @@ pub(super) fn run(context: &Context, command: &SessionCommand) -> Result<(), Com
         SessionCommand::Handoff(args) => handoff::run(context, args),
         SessionCommand::Recover(args) => recover::run(context, args),
         SessionCommand::Heal(args) => heal::run(context, args),
+        SessionCommand::Rollback(args) => rollback::run(context, args),
         SessionCommand::Merge(args) => merge::run(context, args),
         SessionCommand::Budget(args) => budget::run(context, args),
         SessionCommand::Ghost(args) => ghost::run(context, args),

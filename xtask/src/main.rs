@@ -29,8 +29,16 @@ use std::{
     process::{Command, ExitCode},
 };
 
-/// The crates whose deciding parts are to be covered to 95 % (seed CAL §12.1, REQ-TEST-001).
-const COVERED: [&str; 2] = ["callosum-ledger", "callosum-arbiter"];
+/// The crates whose deciding parts are covered to 95 % by their own tests (Seed CAL §12.1, REQ-TEST-001), each with a regular
+/// expression of the files that do not count. Of the arbiter that is the driver, which starts real executors: the tests of the
+/// program test it, and are not counted.
+const COVERED: [(&str, &str); 2] = [("callosum-ledger", ""), ("callosum-arbiter", DRIVER)];
+
+/// The files of the arbiter's driver.
+const DRIVER: &str = "callosum-arbiter/src/delegation/";
+
+/// Lowest share of lines that are covered, in percent.
+const LEAST_COVERED: &str = "95";
 
 /// So many writers are killed where no other number is asked for.
 const KILLS: u64 = 5000;
@@ -282,7 +290,7 @@ fn newcomer() -> ExitCode {
     }
 }
 
-/// Prints the share of lines that the tests reach, crate by crate.
+/// Prints the share of lines that the tests reach, crate by crate, and fails if it is too low.
 ///
 /// Needs the `cargo-llvm-cov` program and the tools of the compiler's LLVM, which are not installed
 /// here on anyone's behalf; without them, says how to get them and fails.
@@ -309,16 +317,21 @@ fn coverage() -> ExitCode {
         }
         return ExitCode::FAILURE;
     }
-    for package in COVERED {
+    for (package, left_out) in COVERED {
         say(&format!("coverage of {package}"));
         let mut command = cargo();
         command.args([
             "llvm-cov",
             "--locked",
             "--summary-only",
+            "--fail-under-lines",
+            LEAST_COVERED,
             "--package",
             package,
         ]);
+        if !left_out.is_empty() {
+            command.args(["--ignore-filename-regex", left_out]);
+        }
         if let Some(Tools::Of { cov, profdata }) = &tools {
             command.env("LLVM_COV", cov).env("LLVM_PROFDATA", profdata);
         }

@@ -1,5 +1,5 @@
 //! Throughput of tasks that do nothing, per second, with a ledger entry and every audit record
-//! each.
+//! each (CAL-PERF-1, REQ-PERF-005).
 //!
 //! `cargo build --release -p callosum -p callosum-testkit --bins && cargo bench -p callosum-arbiter --bench dispatch`
 //!

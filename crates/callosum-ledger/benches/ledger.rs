@@ -1,4 +1,4 @@
-//! Costs of appending and verifying, as ratios measured in one run.
+//! Costs of appending and verifying, as ratios measured in one run (CAL-PERF-1, REQ-PERF-005).
 //!
 //! `cargo bench -p callosum-ledger` prints results for ledgers of four sizes. First the time of a
 //! commit of 4 KB next to that of a plain append and fdatasync of the same bytes to a file on the

@@ -1,7 +1,7 @@
 //! `cargo xtask token-efficiency`: what knowing a repository costs a controller, in tokens.
 //!
 //! Start with [`token_efficiency`]. For each [`Repository`], [`facts`] are planted in a
-//! fresh copy, and each [`ways::Way`] is gone once. What is deliberately not here: a verdict; method,
+//! fresh copy, and each [`ways::Way`] is gone once. Fails if delegation saves less than [`LEAST`]. Method,
 //! table and what follows stand in `docs/token-efficiency.md`.
 
 mod facts;
@@ -25,6 +25,9 @@ use crate::{
     repository::{ALL, Repository},
     say,
 };
+
+/// Fewest times that delegation must be cheaper than reading every file (Seed CAL §9.2).
+const LEAST: u64 = 5;
 
 /// Builds the program, fetches the packages, and prints a table for each.
 pub(crate) fn token_efficiency() -> ExitCode {
@@ -62,8 +65,10 @@ fn report(repository: &Repository, folder: &Path, callosum: &Path) -> Result<(),
         "| way | requests | controller's tokens | executors' tokens | offered | inside | tested | needed | imported | recall | tokens a fact |",
     );
     say("|---|---|---|---|---|---|---|---|---|---|---|");
+    let mut costs = Vec::new();
     for way in Way::ALL {
         let reading = way.go(&ground)?;
+        costs.push((way, reading.tokens()));
         let told = facts.iter().filter(|fact| reading.tells(fact)).count();
         let mut cells = vec![
             way.name().to_owned(),
@@ -90,7 +95,24 @@ fn report(repository: &Repository, folder: &Path, callosum: &Path) -> Result<(),
         say(&format!("| {} |", cells.join(" | ")));
     }
     say("");
-    Ok(())
+    if is_efficient(&costs) {
+        Ok(())
+    } else {
+        Err(format!(
+            "delegation is less than {LEAST} times cheaper than reading every file"
+        ))
+    }
+}
+
+/// Whether delegation costs at most a fifth of reading every file.
+fn is_efficient(costs: &[(Way, u64)]) -> bool {
+    let of = |wanted| {
+        let mut costs = costs.iter();
+        costs.find_map(|(way, tokens)| (*way == wanted).then_some(*tokens))
+    };
+    let (all, delegated) = (of(Way::EveryFile), of(Way::Callosum));
+    all.zip(delegated)
+        .is_some_and(|(all, delegated)| delegated.saturating_mul(LEAST) <= all)
 }
 
 /// A number with a comma at each thousand.
@@ -108,7 +130,16 @@ fn grouped(number: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::grouped;
+    use super::{Way, grouped, is_efficient};
+
+    /// CAL-PERF-1, REQ-PERF-001, REQ-TEST-003: the measurement fails below five times, or without both figures.
+    #[test]
+    fn less_than_five_times_is_not_efficient() {
+        let costs = |all, delegated| [(Way::EveryFile, all), (Way::Callosum, delegated)];
+        assert!(is_efficient(&costs(500, 100)));
+        assert!(!is_efficient(&costs(499, 100)));
+        assert!(!is_efficient(&costs(500, 100)[..1]));
+    }
 
     #[test]
     fn thousands_are_parted() {

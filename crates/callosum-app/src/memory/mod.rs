@@ -264,7 +264,8 @@ fn open(machine: &MemoryMachine) -> Result<Memory, CommandError> {
 
 /// Opens the index with the installed model.
 fn open_with_model(machine: &MemoryMachine) -> Result<Memory, CommandError> {
-    let model = match Model::open(&machine.disk, &machine.homes.model()) {
+    let kept = machine.homes.memory().join("pieces");
+    let model = match Model::open_kept(&machine.disk, &machine.homes.model(), &kept) {
         Ok(model) => model,
         Err(error) => {
             let hint = "searched by words; see `callosum doctor`";

@@ -92,7 +92,7 @@ fn report() -> Result<(), String> {
                 question: Query::read(question),
                 folders: None,
                 since: None,
-                client: None,
+                origin: None,
                 by,
                 limit: FIRST,
             };

@@ -38,14 +38,18 @@ fn the_daemon_answers_queries() {
     );
     assert_eq!(answer["sources"], json!(["words", "graph"]));
     assert_eq!(answer["graph"]["files"][0]["path"], "src/queue.py");
-    for body in [
-        "{}",
-        r#"{"query":""}"#,
-        r#"{"query":"a","k_rag":0}"#,
-        r#"{"query":"a","agent":"x"}"#,
+    for (body, words) in [
+        ("{}", "query"),
+        (r#"{"query":""}"#, "`query`"),
+        (r#"{"query":"!?"}"#, "no words"),
+        (r#"{"query":"a","k_rag":0}"#, "`k_rag`"),
+        (
+            r#"{"query":"a","agent":"x"}"#,
+            "allowed: claude-code, codex, gemini-cli, qwen-code, opencode, ledger",
+        ),
     ] {
-        let code = post(&daemon, "memory", "/query", body).status;
-        assert!(code == 400 || code == 503, "{body}: {code}");
+        let refused = post(&daemon, "memory", "/query", body).with(400);
+        assert!(refused.body.contains(words), "{body}: {}", refused.body);
     }
     post(&daemon, "memory", "/heartbeat", r#"{"agent":"gemini"}"#).with(200);
     let health: Value =

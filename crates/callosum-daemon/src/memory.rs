@@ -77,7 +77,7 @@ pub struct SessionQuery {
     /// Most tokens of all previews together.
     #[serde(default = "three_hundred")]
     pub max_tokens: u64,
-    /// Whether the answer says which files, sessions and decisions the turns are connected with.
+    /// Whether the answer says which files, sessions, decisions, tasks, beads and intents the turns are connected with.
     #[serde(default)]
     pub include_graph: bool,
     /// Only sessions in this folder and those inside it.

@@ -45,7 +45,7 @@ pub struct QueryOutput {
     pub related_turns: Vec<RelatedTurnOutput>,
     /// The methods that ranked them: `words`, and `vectors` if a model is installed; `graph` if it was asked for.
     pub sources: Vec<String>,
-    /// Files and sessions that the turns are connected with, if they were asked for.
+    /// Connections of the turns, if they were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub graph: Option<GraphOutput>,
 }
@@ -143,7 +143,10 @@ impl MemoryServer {
             .map(|hit| output::hit(&self.machine.disk, hit))
             .collect();
         let graph = match (query.include_graph, open.as_ref()) {
-            (true, Some(memory)) => Some(graph(memory, &hits).map_err(|error| unusable(&error))?),
+            (true, Some(memory)) => {
+                let graph = graph(&self.machine, memory, &hits);
+                Some(graph.map_err(|error| unusable(&error))?)
+            }
             _ => None,
         };
         let mut sources = vec!["words".to_owned()];

@@ -18,6 +18,7 @@ mod memory;
 mod origin;
 mod rank;
 mod records;
+mod related;
 mod search;
 mod session_files;
 mod store;
@@ -32,6 +33,7 @@ pub use self::{
     memory::{Memory, MemoryError, Sizes, StoredTurn, remove},
     origin::{Origin, RecordKind},
     records::{Record, RecordWriter},
+    related::RelatedHit,
     search::{RankBy, SessionHit, SessionSearch, TurnHit},
     session_files::ClientFolder,
     turn::{LONGEST_TEXT, Speaker, Turn},

@@ -28,6 +28,9 @@ const VERSION: i64 = 3;
 /// Longest wait for another process that writes.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// Longest wait of a reader that a session's start waits for.
+const PATIENCE_TO_READ: Duration = Duration::from_millis(50);
+
 const TABLES: &str = "
 CREATE TABLE file(
   id INTEGER PRIMARY KEY, client TEXT NOT NULL, path TEXT NOT NULL UNIQUE, device INTEGER, inode INTEGER,
@@ -175,6 +178,19 @@ impl Memory {
         }
         let is_ours = version(&connection)? == VERSION;
         Ok(is_ours.then(|| Self {
+            connection,
+            model: None,
+            cache: RefCell::default(),
+            path: path.to_owned(),
+        }))
+    }
+
+    /// Makes an index of a connection that only reads; `None` if it is of another version.
+    pub(crate) fn of_reader(connection: Connection, path: &Path) -> rusqlite::Result<Option<Self>> {
+        connection.busy_timeout(PATIENCE_TO_READ)?;
+        connection.execute_batch("PRAGMA query_only=1; PRAGMA mmap_size=1073741824;")?;
+        let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+        Ok((version == VERSION).then(|| Self {
             connection,
             model: None,
             cache: RefCell::default(),

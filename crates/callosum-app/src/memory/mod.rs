@@ -8,6 +8,7 @@ mod graph;
 mod install_model;
 pub mod output;
 mod records;
+mod related;
 mod server;
 mod settings;
 mod verify;
@@ -22,6 +23,7 @@ pub use self::{
         StoredTurnOutput,
     },
     records::known_projects,
+    related::related_at_start,
     server::{MemoryServer, QueryOutput},
     settings::{ForgottenSession, MemorySettings},
 };

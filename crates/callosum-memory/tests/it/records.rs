@@ -1,9 +1,10 @@
-//! Records of ours beside the sessions of clients.
+//! Records of ours beside the sessions of clients, and turns that are related to a text.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use callosum_memory::{MemoryError, Record, RecordKind, Speaker, Turn};
+use callosum_memory::{Memory, MemoryError, Record, RecordKind, Speaker, Turn};
+use callosum_search::Query;
 
 use crate::machine::{Machine, claude};
 
@@ -183,4 +184,40 @@ fn counts_are_those_of_the_turns() {
     std::fs::remove_file(machine.path(path)).unwrap();
     machine.update();
     check(&machine, (1, 1));
+}
+
+/// CALC-BOOT-1: a turn is related if it has enough of the rare words of a text, and nothing else is.
+#[test]
+fn related_turns_have_most_of_a_text() {
+    let mut machine = Machine::new();
+    let lines = [
+        claude("1", "aaa", "The webhook retry stops after three attempts"),
+        claude("2", "bbb", "The attempts to paint the fence"),
+        claude("3", "ccc", "A retry of the login test"),
+    ];
+    for (name, line) in ["aaa", "bbb", "ccc"].iter().zip(lines) {
+        machine.write(&format!(".claude/projects/-p/{name}.jsonl"), &line);
+    }
+    machine.update();
+    let path = machine.path("state/memory/turns.db");
+    let reader = Memory::open_to_read(&path).unwrap().unwrap();
+    let related = |text: &str, folder: &str| -> Vec<String> {
+        let hits = reader.related(&[Query::read(text)], &[folder.into()], 0.5, 3);
+        hits.unwrap().into_iter().map(|hit| hit.session).collect()
+    };
+    assert_eq!(
+        related("Repair the webhook retry: attempts must stop", "/src/shop"),
+        ["aaa"]
+    );
+    assert_eq!(
+        related("Repair the webhook retry: attempts must stop", "/src/x"),
+        [""; 0]
+    );
+    assert_eq!(
+        related("Bake bread with attempts and yeast", "/src/shop"),
+        [""; 0]
+    );
+    assert_eq!(related("!?", "/src/shop"), [""; 0]);
+    let none = machine.path("state/none.db");
+    assert!(Memory::open_to_read(&none).unwrap().is_none() && !none.exists());
 }

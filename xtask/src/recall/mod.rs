@@ -10,6 +10,7 @@
 )]
 
 mod generate;
+mod opencode;
 mod ripgrep;
 mod speed;
 

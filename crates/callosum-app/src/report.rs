@@ -7,6 +7,10 @@ use std::sync::Arc;
 
 use crate::CommandError;
 
+/// Drops every report, for work whose faults are part of its result or of no concern to the person.
+#[derive(Clone, Copy, Debug)]
+pub struct Silent;
+
 /// Receives warnings, notices and progress.
 pub trait Reporter: Send + Sync {
     /// Reports a line.
@@ -64,4 +68,36 @@ pub trait ProgressLine: Send + Sync {
 
     /// Reports a line that stays.
     fn above(&self, line: &str);
+}
+
+impl Reporter for Silent {
+    fn say(&self, _line: &str) {}
+
+    fn detail(&self, _line: &str) {}
+
+    fn warn(&self, _what: &str, _hint: Option<&str>) {}
+
+    fn note(&self, _what: &str, _hint: Option<&str>) {}
+
+    fn hint(&self, _hint: &str) {}
+
+    fn error(&self, _error: &CommandError) {}
+
+    fn is_verbose(&self) -> bool {
+        false
+    }
+
+    fn without_progress(&self) -> Arc<dyn Reporter> {
+        Arc::new(*self)
+    }
+
+    fn progress(&self, _what: &str) -> Progress {
+        Progress::new(*self)
+    }
+}
+
+impl ProgressLine for Silent {
+    fn now(&self, _what: String) {}
+
+    fn above(&self, _line: &str) {}
 }

@@ -3,7 +3,7 @@
 //! Start with [`hook`], which answers the events that clients send before and after their tools run. [`registration`] enters
 //! hooks and servers into the clients' settings files, and [`transcript`] reads how full their contexts are. [`undo`] records
 //! what their tools change, [`conflict`] notices two agents that edit one file, and [`intervention`] the errors that they hit.
-//! [`project_sources`] collects what a session's start adds,
+//! [`project_sources`] collects what a session's start adds, [`related`] asks for past turns about its work,
 //! [`digest_sources`] reads what the user configured for it, [`presence`] shows routing which agents can work,
 //! [`session_git`] reads session files as of git's HEAD, and [`renames`] follows renamed files.
 //!
@@ -18,6 +18,7 @@ pub mod intervention;
 pub mod presence;
 pub mod project_sources;
 pub mod registration;
+pub mod related;
 pub mod renames;
 pub mod session_git;
 pub mod transcript;

@@ -1,4 +1,5 @@
-//! [`DigestSource`]: files and commands that the session-start digest quotes (`[[mesh.digest.sources]]` of config.toml).
+//! [`DigestSource`]: files and commands that the session-start digest quotes (`[[mesh.digest.sources]]` of config.toml), and
+//! whether it names related past turns.
 //!
 //! Only the user's own configuration names them: a cloned repository adds no file to a digest and runs no command.
 
@@ -8,6 +9,9 @@ use toml::{Table, Value};
 
 /// The keys of an entry.
 const KEYS: [&str; 5] = ["name", "file", "command", "budget", "timeout"];
+
+/// The keys of the table.
+const TABLE_KEYS: [&str; 2] = ["sources", "related"];
 
 /// Most sources.
 const MOST: usize = 16;
@@ -70,8 +74,15 @@ pub(crate) fn read_all(value: &Value, faults: &mut Vec<String>) -> Vec<DigestSou
         refuse("", value, "a table");
         return Vec::new();
     };
-    for (key, value) in table.iter().filter(|(key, _)| *key != "sources") {
-        refuse(&format!(".{key}"), value, "only `sources` exists");
+    for (key, value) in table
+        .iter()
+        .filter(|(key, _)| !TABLE_KEYS.contains(&key.as_str()))
+    {
+        refuse(
+            &format!(".{key}"),
+            value,
+            "only `sources` and `related` exist",
+        );
     }
     let Some(value) = table.get("sources") else {
         return Vec::new();
@@ -106,6 +117,21 @@ pub(crate) fn read_all(value: &Value, faults: &mut Vec<String>) -> Vec<DigestSou
         ));
     }
     sources
+}
+
+/// Reads `mesh.digest.related`: whether a digest names related past turns. Adds what is wrong to `faults`.
+pub(crate) fn read_related(value: &Value, faults: &mut Vec<String>) -> bool {
+    match value.get("related") {
+        None => true,
+        Some(Value::Boolean(is_on)) => *is_on,
+        Some(value) => {
+            let shown: String = value.to_string().chars().take(80).collect();
+            faults.push(format!(
+                "`mesh.digest.related` is {shown} (allowed: true or false)"
+            ));
+            true
+        }
+    }
 }
 
 /// Reads an entry. `refuse` takes a key, its value and what is allowed.
@@ -257,6 +283,19 @@ mod tests {
             "{faults}"
         );
         assert!(faults.contains("`mesh.digest.x` is 1"), "{faults}");
+        for (text, expected) in [
+            ("", true),
+            ("related = false", false),
+            ("related = 1", true),
+        ] {
+            let table: Table = text.parse().unwrap();
+            let mut faults = Vec::new();
+            let is_on = read_related(&Value::Table(table), &mut faults);
+            assert_eq!(
+                (is_on, faults.len()),
+                (expected, usize::from(text.ends_with('1')))
+            );
+        }
         assert!(all("digest = 1").1.contains("`mesh.digest` is 1"));
     }
 

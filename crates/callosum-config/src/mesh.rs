@@ -56,7 +56,7 @@ pub enum LeaseMode {
 }
 
 /// Configuration of the mesh.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MeshSettings {
     /// Effect of a lease on others.
     pub leases: LeaseMode,
@@ -70,6 +70,8 @@ pub struct MeshSettings {
     pub output_folders: Vec<String>,
     /// Files and commands that a session-start digest quotes.
     pub digest_sources: Vec<DigestSource>,
+    /// Whether a session-start digest names related past turns, if the memory of past sessions is on.
+    pub digest_related: bool,
     /// Whether an agent in a pane is sent "continue" after its account's limit has ended.
     pub resume_after_limit: bool,
 }
@@ -96,6 +98,21 @@ pub enum MeshSettingsError {
         /// Each with its key, its value and what is allowed.
         faults: Vec<String>,
     },
+}
+
+impl Default for MeshSettings {
+    fn default() -> Self {
+        Self {
+            leases: LeaseMode::default(),
+            matrix: Matrix::default(),
+            examples: Vec::new(),
+            notify: None,
+            output_folders: Vec::new(),
+            digest_sources: Vec::new(),
+            digest_related: true,
+            resume_after_limit: false,
+        }
+    }
 }
 
 impl MeshSettings {
@@ -171,6 +188,7 @@ impl MeshSettings {
         }
         if let Some(value) = table.get("digest") {
             settings.digest_sources = digest_sources::read_all(value, &mut reader.faults);
+            settings.digest_related = digest_sources::read_related(value, &mut reader.faults);
         }
         settings.examples = reader.examples(table, &settings.matrix);
         (settings, reader.faults)

@@ -62,7 +62,7 @@ pub use self::{
     addresses::{Addresses, ListenTarget},
     client::{Listening, ServerMessage, hand_in},
     instance::{Instance, Serving, Unserved, ask, is_held, may_be_there, noted_pid, running},
-    memory::{SessionMemory, SessionQuery},
+    memory::{QueryFailure, SessionMemory, SessionQuery},
     models::{Infer, InferError, InferReply, InferRequest, ModelServing},
     page::{Page, PageBody, PageFuture, Sender},
     run::{Setting, serve},

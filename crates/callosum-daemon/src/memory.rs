@@ -40,19 +40,30 @@ const MOST_TURNS: usize = 100;
 /// Most tokens of an answer.
 const MOST_TOKENS: u64 = 20_000;
 
+/// The reason why a query has no answer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum QueryFailure {
+    /// The query itself is invalid.
+    #[error("{0}")]
+    Invalid(String),
+    /// The memory is off or cannot be read.
+    #[error("{0}")]
+    Unavailable(String),
+}
+
 /// Answers queries about past sessions.
 pub trait SessionMemory: Send + Sync {
     /// Returns the answer to a query. It blocks.
     ///
     /// # Errors
-    /// The memory is off or cannot be read, in words for people.
-    fn query(&self, query: SessionQuery) -> Result<Value, String>;
+    /// The query is invalid, or the memory is off or cannot be read, in words for people.
+    fn query(&self, query: SessionQuery) -> Result<Value, QueryFailure>;
 
     /// Returns the state of the memory. It blocks.
     ///
     /// # Errors
     /// The memory is off or cannot be read, in words for people.
-    fn health(&self) -> Result<Value, String>;
+    fn health(&self) -> Result<Value, QueryFailure>;
 }
 
 /// A query, with the names and defaults of the seed.
@@ -66,13 +77,13 @@ pub struct SessionQuery {
     /// Most tokens of all previews together.
     #[serde(default = "three_hundred")]
     pub max_tokens: u64,
-    /// Whether the answer says which files, sessions and decisions the turns are connected with.
+    /// Whether the answer says which files, sessions, decisions, tasks, beads and intents the turns are connected with.
     #[serde(default)]
     pub include_graph: bool,
     /// Only sessions in this folder and those inside it.
     #[serde(default)]
     pub folder: Option<String>,
-    /// Only sessions of this agent.
+    /// Only sessions of this agent, or records of this kind.
     #[serde(default)]
     pub agent: Option<String>,
 }
@@ -104,16 +115,18 @@ impl Memory {
     /// Does blocking work on another thread.
     async fn ask(
         &self,
-        work: impl FnOnce(&dyn SessionMemory) -> Result<Value, String> + Send + 'static,
-    ) -> Result<Value, String> {
+        work: impl FnOnce(&dyn SessionMemory) -> Result<Value, QueryFailure> + Send + 'static,
+    ) -> Result<Value, QueryFailure> {
         let place = Arc::clone(&self.places).acquire_owned().await;
-        let place = place.map_err(|_| "the daemon is ending".to_owned())?;
+        let place =
+            place.map_err(|_| QueryFailure::Unavailable("the daemon is ending".to_owned()))?;
         let sessions = Arc::clone(&self.sessions);
         let done = tokio::task::spawn_blocking(move || {
             let _place = place;
             work(&*sessions)
         });
-        done.await.unwrap_or_else(|error| Err(error.to_string()))
+        done.await
+            .unwrap_or_else(|error| Err(QueryFailure::Unavailable(error.to_string())))
     }
 
     /// Answers `GET /health`.
@@ -132,7 +145,7 @@ impl Memory {
             ),
             Err(reason) => response::data(
                 StatusCode::SERVICE_UNAVAILABLE,
-                &json!({ "healthy": false, "error": reason, "heartbeats": heartbeats }),
+                &json!({ "healthy": false, "error": reason.to_string(), "heartbeats": heartbeats }),
             ),
         }
     }
@@ -167,7 +180,13 @@ pub(super) async fn answer(
         Ok(None) => response::data(StatusCode::OK, &json!({ "ok": true })),
         Ok(Some(query)) => match memory.ask(move |sessions| sessions.query(query)).await {
             Ok(answer) => response::data(StatusCode::OK, &answer),
-            Err(reason) => response::error(StatusCode::SERVICE_UNAVAILABLE, &reason),
+            Err(QueryFailure::Invalid(words)) => {
+                house.hub.counts.refused("faults");
+                response::error(StatusCode::BAD_REQUEST, &words)
+            }
+            Err(QueryFailure::Unavailable(reason)) => {
+                response::error(StatusCode::SERVICE_UNAVAILABLE, &reason)
+            }
         },
     }
 }

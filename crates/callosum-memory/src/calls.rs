@@ -3,7 +3,7 @@
 use rusqlite::{Connection, params};
 
 use super::{
-    client::Client,
+    origin::Origin,
     rank::{Limits, containing},
     turn::Speaker,
 };
@@ -13,21 +13,21 @@ pub(crate) fn sessions(
     connection: &Connection,
     text: &str,
     most: usize,
-) -> rusqlite::Result<Vec<(Client, String)>> {
+) -> rusqlite::Result<Vec<(Origin, String)>> {
     let turns = containing(connection, &text.to_lowercase(), &Limits::NONE)?;
     let sql = "SELECT client, name FROM turn JOIN session ON session.id = turn.id >> 20 WHERE turn.id = ?1 AND speaker = ?2";
     let mut statement = connection.prepare_cached(sql)?;
-    let mut found: Vec<(Client, String)> = Vec::new();
+    let mut found: Vec<(Origin, String)> = Vec::new();
     for turn in turns {
         let mut rows = statement.query(params![turn, Speaker::Call.number()])?;
         let Some(row) = rows.next()? else {
             continue;
         };
         let client: String = row.get(0)?;
-        let Some(client) = Client::of(&client) else {
+        let Some(origin) = Origin::of(&client) else {
             continue;
         };
-        let session = (client, row.get(1)?);
+        let session = (origin, row.get(1)?);
         if !found.contains(&session) {
             found.push(session);
         }

@@ -2,7 +2,8 @@
 //!
 //! Start with [`Memory`]. [`Memory::update`] reads what clients added to their files, masks secrets and stores each
 //! [`Turn`]; [`Memory::search`] finds sessions by words, parts of words and meaning. [`Client`] is a coding agent whose files
-//! can be read; the readers of their formats are in `transcript`.
+//! can be read; the readers of their formats are in `transcript`. Records of ours, such as decisions, are given by
+//! [`Memory::write_records`], and found beside the sessions.
 //!
 //! The clients' files are only read. The index can be removed at any time, and is made again from them.
 //!
@@ -14,7 +15,10 @@
 mod calls;
 mod client;
 mod memory;
+mod origin;
 mod rank;
+mod records;
+mod related;
 mod search;
 mod session_files;
 mod store;
@@ -27,6 +31,9 @@ mod vectors;
 pub use self::{
     client::Client,
     memory::{Memory, MemoryError, Sizes, StoredTurn, remove},
+    origin::{Origin, RecordKind},
+    records::{Record, RecordWriter},
+    related::RelatedHit,
     search::{RankBy, SessionHit, SessionSearch, TurnHit},
     session_files::ClientFolder,
     turn::{LONGEST_TEXT, Speaker, Turn},

@@ -17,25 +17,29 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension as _, TransactionBehavio
 
 use super::{
     calls,
-    client::Client,
+    origin::Origin,
     turn::{Speaker, Turn},
     vectors::VectorCache,
 };
 
 /// Version of the tables and of the readers, to increase with each change; a file of another version is made again.
-const VERSION: i64 = 2;
+const VERSION: i64 = 3;
 
 /// Longest wait for another process that writes.
 const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Longest wait of a reader that a session's start waits for.
+const PATIENCE_TO_READ: Duration = Duration::from_millis(50);
 
 const TABLES: &str = "
 CREATE TABLE file(
   id INTEGER PRIMARY KEY, client TEXT NOT NULL, path TEXT NOT NULL UNIQUE, device INTEGER, inode INTEGER,
   read INTEGER NOT NULL, len INTEGER NOT NULL, modified INTEGER NOT NULL, tail INTEGER NOT NULL, session INTEGER,
-  excluded INTEGER NOT NULL);
+  excluded INTEGER NOT NULL, stamp TEXT);
 CREATE TABLE session(
-  id INTEGER PRIMARY KEY, client TEXT NOT NULL, name TEXT NOT NULL, folder TEXT, title TEXT, first INTEGER, last INTEGER,
-  next INTEGER NOT NULL DEFAULT 0, UNIQUE(client, name));
+  id INTEGER PRIMARY KEY, client TEXT NOT NULL, name TEXT NOT NULL, store TEXT NOT NULL, folder TEXT, title TEXT,
+  first INTEGER, last INTEGER, next INTEGER NOT NULL DEFAULT 0, turns INTEGER NOT NULL DEFAULT 0,
+  UNIQUE(client, name, store));
 CREATE TABLE turn(
   id INTEGER PRIMARY KEY, file INTEGER NOT NULL, record INTEGER NOT NULL, part INTEGER NOT NULL, speaker INTEGER NOT NULL,
   at INTEGER, text TEXT NOT NULL);
@@ -102,8 +106,8 @@ pub struct Sizes {
 /// A turn with its session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredTurn {
-    /// The session's client.
-    pub client: Client,
+    /// The session's origin.
+    pub origin: Origin,
     /// The session's id.
     pub session: String,
     /// The folder that the session ran in, if it is known.
@@ -181,6 +185,19 @@ impl Memory {
         }))
     }
 
+    /// Makes an index of a connection that only reads; `None` if it is of another version.
+    pub(crate) fn of_reader(connection: Connection, path: &Path) -> rusqlite::Result<Option<Self>> {
+        connection.busy_timeout(PATIENCE_TO_READ)?;
+        connection.execute_batch("PRAGMA query_only=1; PRAGMA mmap_size=1073741824;")?;
+        let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+        Ok((version == VERSION).then(|| Self {
+            connection,
+            model: None,
+            cache: RefCell::default(),
+            path: path.to_owned(),
+        }))
+    }
+
     /// Uses a model of word vectors from here on, or none.
     ///
     /// If it is another than the last one, all vectors go, and the next update computes them again.
@@ -216,13 +233,13 @@ impl Memory {
         Self { cache, ..self }
     }
 
-    /// Returns the numbers of files, sessions and turns, and the size on the disk.
+    /// Returns the numbers of files, sessions and turns, and the size on the disk. Costs a pass over the sessions.
     ///
     /// # Errors
     /// The index cannot be read.
     pub fn sizes(&self) -> Result<Sizes, MemoryError> {
-        let count = |table: &str| {
-            let sql = format!("SELECT count(*) FROM {table}");
+        let count = |what: &str| {
+            let sql = format!("SELECT {what}");
             let count = self
                 .connection
                 .query_row(&sql, [], |row| row.get::<_, i64>(0));
@@ -239,9 +256,9 @@ impl Memory {
                 .map_err(|source| failed(&self.path, source))
         };
         Ok(Sizes {
-            files: count("file WHERE excluded = 0")?,
-            sessions: count("session WHERE id IN (SELECT id >> 20 FROM turn)")?,
-            turns: count("turn")?,
+            files: count("count(*) FROM file WHERE excluded = 0 AND stamp IS NULL")?,
+            sessions: count("count(*) FROM session WHERE turns > 0")?,
+            turns: count("coalesce(sum(turns), 0) FROM session")?,
             bytes: pages("page_count")? * pages("page_size")?,
         })
     }
@@ -251,36 +268,36 @@ impl Memory {
         self.model.is_some()
     }
 
-    /// Returns the numbers of sessions and turns of each client.
+    /// Returns the numbers of sessions and turns of each origin. Costs a pass over the sessions.
     ///
     /// # Errors
     /// The index cannot be read.
-    pub fn by_client(&self) -> Result<BTreeMap<Client, (u64, u64)>, MemoryError> {
+    pub fn by_origin(&self) -> Result<BTreeMap<Origin, (u64, u64)>, MemoryError> {
         self.read(|connection| {
-            let sql = "SELECT client, count(DISTINCT session.id), count(*) FROM turn JOIN session ON session.id = turn.id >> 20
-                 GROUP BY client";
+            let sql =
+                "SELECT client, count(*), sum(turns) FROM session WHERE turns > 0 GROUP BY client";
             let mut statement = connection.prepare(sql)?;
             let rows = statement.query_map([], |row| {
                 let client: String = row.get(0)?;
                 let (sessions, turns): (i64, i64) = (row.get(1)?, row.get(2)?);
-                Ok(Client::of(&client).map(|client| (client, (sessions.unsigned_abs(), turns.unsigned_abs()))))
+                let counts = (sessions.unsigned_abs(), turns.unsigned_abs());
+                Ok(Origin::of(&client).map(|origin| (origin, counts)))
             })?;
             rows.filter_map(Result::transpose).collect()
         })
     }
 
-    /// Returns the clients that have a session of this id in the index.
+    /// Returns the origins that have a session of this id in the index.
     ///
     /// # Errors
     /// The index cannot be read.
-    pub fn clients_of(&self, session: &str) -> Result<Vec<Client>, MemoryError> {
+    pub fn origins_of(&self, session: &str) -> Result<Vec<Origin>, MemoryError> {
         self.read(|connection| {
-            let sql =
-                "SELECT client FROM session WHERE name = ?1 AND id IN (SELECT id >> 20 FROM turn)";
+            let sql = "SELECT DISTINCT client FROM session WHERE name = ?1 AND turns > 0";
             let mut statement = connection.prepare(sql)?;
             let rows = statement.query_map([session], |row| row.get::<_, String>(0))?;
-            let clients = rows.map(|client| Ok(Client::of(&client?)));
-            clients.filter_map(Result::transpose).collect()
+            let origins = rows.map(|client| Ok(Origin::of(&client?)));
+            origins.filter_map(Result::transpose).collect()
         })
     }
 
@@ -292,7 +309,7 @@ impl Memory {
         &self,
         text: &str,
         most: usize,
-    ) -> Result<Vec<(Client, String)>, MemoryError> {
+    ) -> Result<Vec<(Origin, String)>, MemoryError> {
         self.read(|connection| calls::sessions(connection, text, most))
     }
 
@@ -308,7 +325,7 @@ impl Memory {
             let mut rows = statement.query([])?;
             while let Some(row) = rows.next()? {
                 let client: String = row.get(0)?;
-                let Some(client) = Client::of(&client) else {
+                let Some(origin) = Origin::of(&client) else {
                     continue;
                 };
                 let at: Option<i64> = row.get(5)?;
@@ -318,7 +335,7 @@ impl Memory {
                     text: row.get(6)?,
                 };
                 let stored = StoredTurn {
-                    client,
+                    origin,
                     session: row.get(1)?,
                     folder: row.get(2)?,
                     title: row.get(3)?,

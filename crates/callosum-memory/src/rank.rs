@@ -120,10 +120,10 @@ impl Limits {
         since: None,
     };
 
-    /// Finds the sessions of a search's folders, client and time.
+    /// Finds the sessions of a search's folders, origin and time.
     pub(crate) fn of(connection: &Connection, search: &SessionSearch) -> rusqlite::Result<Self> {
         let since = search.since.map(Timestamp::as_millisecond);
-        if search.folders.is_none() && search.client.is_none() && since.is_none() {
+        if search.folders.is_none() && search.origin.is_none() && since.is_none() {
             let sessions = None;
             return Ok(Self { sessions, since });
         }
@@ -135,7 +135,7 @@ impl Limits {
             let client = row.get_ref(1)?.as_str()?;
             let folder = row.get_ref(2)?.as_str_or_null()?;
             let last: Option<i64> = row.get(3)?;
-            let is_of_client = search.client.is_none_or(|wanted| wanted.name() == client);
+            let is_of_origin = search.origin.is_none_or(|wanted| wanted.name() == client);
             let is_in_folders = search.folders.as_ref().is_none_or(|folders| {
                 folder.is_some_and(|folder| {
                     let is_in = |outer: &PathBuf| Path::new(folder).starts_with(outer);
@@ -143,7 +143,7 @@ impl Limits {
                 })
             });
             let is_recent = since.is_none_or(|since| last.is_some_and(|last| last >= since));
-            if is_of_client && is_in_folders && is_recent {
+            if is_of_origin && is_in_folders && is_recent {
                 sessions.insert(row.get(0)?);
             }
         }
@@ -151,7 +151,7 @@ impl Limits {
         Ok(Self { sessions, since })
     }
 
-    fn session(&self, session: i64) -> bool {
+    pub(crate) fn session(&self, session: i64) -> bool {
         let mut sessions = self.sessions.iter();
         sessions.all(|sessions| sessions.contains(&session))
     }
@@ -199,19 +199,19 @@ pub(crate) fn occurrences<'q>(
 }
 
 /// Counts all turns that ever were, from the few rows of sessions.
-const TURNS: &str = "SELECT coalesce(sum(next), 0) FROM session";
+pub(crate) const TURNS: &str = "SELECT coalesce(sum(next), 0) FROM session";
 
 /// Counts all sessions.
 const SESSIONS: &str = "SELECT count(*) FROM session";
 
-fn count(connection: &Connection, sql: &str) -> rusqlite::Result<i64> {
+pub(crate) fn count(connection: &Connection, sql: &str) -> rusqlite::Result<i64> {
     connection
         .prepare_cached(sql)?
         .query_row([], |row| row.get(0))
 }
 
 /// Returns a term of a full-text query.
-fn quoted(term: &str) -> String {
+pub(crate) fn quoted(term: &str) -> String {
     format!("\"{}\"", term.replace('"', "\"\""))
 }
 
@@ -286,7 +286,7 @@ fn added_up(mut items: Vec<(i64, f64)>) -> Vec<(i64, f64)> {
 }
 
 /// Returns the weight of a word: higher the fewer have it.
-fn rarity(all: f64, have: usize) -> f64 {
+pub(crate) fn rarity(all: f64, have: usize) -> f64 {
     let have = have as f64;
     (1.0 + (all - have + 0.5).max(0.5) / (have + 0.5)).ln()
 }

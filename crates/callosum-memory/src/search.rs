@@ -12,6 +12,7 @@ use rusqlite::{Connection, OptionalExtension as _};
 use super::{
     client::Client,
     memory::{Memory, MemoryError},
+    origin::Origin,
     rank::{
         Limits, RANK_CONSTANT, Ranked, WEIGHTS, best, by_meaning, by_parts, by_words, occurrences,
         parts, sort,
@@ -43,8 +44,8 @@ pub struct SessionSearch {
     pub folders: Option<Vec<PathBuf>>,
     /// Only turns since then.
     pub since: Option<Timestamp>,
-    /// Only sessions of this client.
-    pub client: Option<Client>,
+    /// Only sessions of this origin.
+    pub origin: Option<Origin>,
     /// The methods.
     pub by: RankBy,
     /// Most sessions.
@@ -54,9 +55,9 @@ pub struct SessionSearch {
 /// A session that was found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SessionHit {
-    /// Its client.
-    pub client: Client,
-    /// Its id, as the client takes it.
+    /// Its origin.
+    pub origin: Origin,
+    /// Its id, as the client takes it; of a record the record's.
     pub session: String,
     /// The folder that it ran in, if it is known.
     pub folder: Option<String>,
@@ -83,6 +84,20 @@ pub struct TurnHit {
     pub at: Option<Timestamp>,
     /// Its text.
     pub text: String,
+}
+
+impl SessionSearch {
+    /// Returns a search for a question in all sessions, by all methods.
+    pub fn of(question: Query) -> Self {
+        Self {
+            question,
+            folders: None,
+            since: None,
+            origin: None,
+            by: RankBy::All,
+            limit: 10,
+        }
+    }
 }
 
 impl Memory {
@@ -181,7 +196,7 @@ fn read_hit(connection: &Connection, one: &Fused) -> rusqlite::Result<SessionHit
         .query_row([one.session], |row| {
             let client: String = row.get(0)?;
             Ok(SessionHit {
-                client: Client::of(&client).unwrap_or(Client::ClaudeCode),
+                origin: Origin::of(&client).unwrap_or(Origin::Client(Client::ClaudeCode)),
                 session: row.get(1)?,
                 folder: row.get(2)?,
                 title: row.get(3)?,

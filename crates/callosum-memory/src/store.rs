@@ -8,11 +8,11 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use sha2::{Digest as _, Sha256};
 
 use super::{
-    client::Client,
+    origin::Origin,
     session_files::SessionFile,
     transcript::{Change, Changes, Facts, Record},
     turn::Turn,
-    turn_id::{LAST, range, turn_id},
+    turn_id::{LAST, range, session_of, turn_id},
     update::LeavesOut,
     vectors,
 };
@@ -33,7 +33,7 @@ pub(crate) struct StoredSession {
 
 /// Writes turns.
 pub(crate) struct Store<'c> {
-    connection: &'c Connection,
+    pub(crate) connection: &'c Connection,
     counts: Counts,
     /// The session of the file that is being read.
     session: Option<i64>,
@@ -161,7 +161,7 @@ impl<'c> Store<'c> {
         leaves_out: &LeavesOut<'_>,
     ) -> rusqlite::Result<()> {
         let name = self.note_facts(of, &changes.facts)?;
-        let is_forgotten = name.is_some_and(|name| leaves_out.session(of.client, &name));
+        let is_forgotten = name.is_some_and(|name| leaves_out.session(of.client.into(), &name));
         let folder = changes.facts.folder.as_deref();
         if is_forgotten || folder.is_some_and(|folder| leaves_out.folder(folder)) {
             self.is_excluded = true;
@@ -172,8 +172,8 @@ impl<'c> Store<'c> {
         }
         for change in changes.changes {
             match change {
-                Change::Put(record) => self.put(file, of.client, &record)?,
-                Change::RewindTo(record) => self.rewind(file, of.client, &record)?,
+                Change::Put(record) => self.put(file, of.client.into(), &record)?,
+                Change::RewindTo(record) => self.rewind(file, of.client.into(), &record)?,
                 Change::Clear => self.forget_turns_of_file(file)?,
             }
         }
@@ -192,7 +192,7 @@ impl<'c> Store<'c> {
                 .or(facts.session.as_deref())
                 .or_else(stem)
                 .unwrap_or_default();
-            self.session = Some(self.session_of(of.client, name)?);
+            self.session = Some(self.session_of(of.client.into(), name, "")?);
             begins = Some(name.to_owned());
         }
         // A sub-agent has no say in the folder and the title of its session.
@@ -209,15 +209,15 @@ impl<'c> Store<'c> {
         self.session = None;
     }
 
-    /// Goes on with the turns of a session.
+    /// Goes on with the turns of a session. `store` tells equal ids of records of several projects apart.
     pub(crate) fn begin_session(
         &mut self,
-        client: Client,
-        name: &str,
+        origin: Origin,
+        (name, store): (&str, &str),
         folder: Option<&str>,
         title: Option<&str>,
     ) -> rusqlite::Result<()> {
-        self.session = Some(self.session_of(client, name)?);
+        self.session = Some(self.session_of(origin, name, store)?);
         self.describe(folder, title)
     }
 
@@ -233,21 +233,21 @@ impl<'c> Store<'c> {
         Ok(())
     }
 
-    fn session_of(&self, client: Client, name: &str) -> rusqlite::Result<i64> {
-        let sql = "INSERT INTO session(client, name) VALUES(?1, ?2)
-             ON CONFLICT(client, name) DO UPDATE SET name = name RETURNING id";
+    fn session_of(&self, origin: Origin, name: &str, store: &str) -> rusqlite::Result<i64> {
+        let sql = "INSERT INTO session(client, name, store) VALUES(?1, ?2, ?3)
+             ON CONFLICT(client, name, store) DO UPDATE SET name = name RETURNING id";
         let mut statement = self.connection.prepare_cached(sql)?;
-        statement.query_row(params![client.name(), name], |row| row.get(0))
+        statement.query_row(params![origin.name(), name, store], |row| row.get(0))
     }
 
     /// Writes a record: a new one, or a newer version of one in the same file. A copy of one in another file is noted.
     pub(crate) fn put(
         &mut self,
         file: i64,
-        client: Client,
+        origin: Origin,
         record: &Record,
     ) -> rusqlite::Result<()> {
-        let number = number(client, &record.id);
+        let number = number(origin, &record.id);
         let known: Vec<(i64, i64, String)> = {
             let sql = "SELECT id, file, text FROM turn WHERE record = ?1 ORDER BY part";
             let mut statement = self.connection.prepare_cached(sql)?;
@@ -291,11 +291,11 @@ impl<'c> Store<'c> {
             return Ok(());
         };
         let at = turn.at.map(Timestamp::as_millisecond);
-        let sql = "UPDATE session SET next = next + 1, first = coalesce(min(first, ?2), first, ?2),
+        let sql = "UPDATE session SET next = next + 1, turns = turns + (next <= ?3), first = coalesce(min(first, ?2), first, ?2),
              last = coalesce(max(last, ?2), last, ?2) WHERE id = ?1 RETURNING next - 1";
         let place: i64 = {
             let mut statement = self.connection.prepare_cached(sql)?;
-            statement.query_row(params![session, at], |row| row.get(0))?
+            statement.query_row(params![session, at, LAST], |row| row.get(0))?
         };
         if place > LAST {
             return Ok(());
@@ -346,17 +346,20 @@ impl<'c> Store<'c> {
         self.connection
             .prepare_cached("DELETE FROM turn WHERE id = ?1")?
             .execute([id])?;
+        self.connection
+            .prepare_cached("UPDATE session SET turns = turns - 1 WHERE id = ?1")?
+            .execute([session_of(id)])?;
         self.counts.removed += 1;
         Ok(())
     }
 
     /// Removes a record and all after it in its file; all if it is unknown.
-    fn rewind(&mut self, file: i64, client: Client, record: &str) -> rusqlite::Result<()> {
+    fn rewind(&mut self, file: i64, origin: Origin, record: &str) -> rusqlite::Result<()> {
         let sql = "SELECT min(id) FROM turn WHERE file = ?1 AND record = ?2";
         let first: Option<i64> = {
             let mut statement = self.connection.prepare_cached(sql)?;
             let first =
-                statement.query_row(params![file, number(client, record)], |row| row.get(0));
+                statement.query_row(params![file, number(origin, record)], |row| row.get(0));
             first.optional()?.flatten()
         };
         let ids = self.ids(
@@ -380,7 +383,7 @@ impl<'c> Store<'c> {
     }
 
     /// Removes the turns of a session.
-    fn forget_turns_of_session(&mut self, session: i64) -> rusqlite::Result<()> {
+    pub(crate) fn forget_turns_of_session(&mut self, session: i64) -> rusqlite::Result<()> {
         let (first, last) = range(session);
         let ids = self.ids(
             "SELECT id FROM turn WHERE id BETWEEN ?1 AND ?2",
@@ -404,17 +407,16 @@ impl<'c> Store<'c> {
     /// Removes a session and its turns, if there are any.
     pub(crate) fn forget_session_named(
         &mut self,
-        client: Client,
+        origin: Origin,
         name: &str,
     ) -> rusqlite::Result<()> {
-        let sql = "SELECT id FROM session WHERE client = ?1 AND name = ?2";
-        let id = self
-            .connection
-            .query_row(sql, params![client.name(), name], |row| row.get(0));
-        match id.optional()? {
-            Some(id) => self.forget_session(id),
-            None => Ok(()),
-        }
+        let ids: Vec<i64> = {
+            let sql = "SELECT id FROM session WHERE client = ?1 AND name = ?2";
+            let mut statement = self.connection.prepare_cached(sql)?;
+            let rows = statement.query_map([origin.name(), name], |row| row.get(0))?;
+            rows.collect::<rusqlite::Result<_>>()?
+        };
+        ids.into_iter().try_for_each(|id| self.forget_session(id))
     }
 
     /// Removes the turns of a file whose sessions are not among these.
@@ -446,9 +448,9 @@ impl<'c> Store<'c> {
     }
 }
 
-/// Returns the number of a record among those of all clients.
-fn number(client: Client, record: &str) -> i64 {
-    hash(&[client.name().as_bytes(), b"\0", record.as_bytes()])
+/// Returns the number of a record among those of all origins.
+fn number(origin: Origin, record: &str) -> i64 {
+    hash(&[origin.name().as_bytes(), b"\0", record.as_bytes()])
 }
 
 /// Returns a number for bytes: the first eight bytes of their SHA-256.

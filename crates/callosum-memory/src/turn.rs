@@ -73,9 +73,9 @@ pub struct Turn {
 }
 
 impl Turn {
-    /// Makes a turn; `None` if there is nothing to read in its text. Masks secrets before it cuts the text, since half a
+    /// Makes a turn of a text as it was written; `None` if there is nothing to read in its text. Masks secrets before it cuts the text, since half a
     /// secret would not be recognized.
-    pub(crate) fn new(speaker: Speaker, at: Option<Timestamp>, text: &str) -> Option<Self> {
+    pub fn new(speaker: Speaker, at: Option<Timestamp>, text: &str) -> Option<Self> {
         let text = text.trim();
         if text.is_empty() {
             return None;

@@ -15,6 +15,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 use super::{
     client::Client,
     memory::{Memory, MemoryError, failed},
+    origin::Origin,
     session_files::{ClientFolder, Layout, SessionFile, list},
     store::{Store, hash},
     transcript::{Changes, opencode, read_line, read_whole},
@@ -46,8 +47,8 @@ pub struct MemoryScope {
     pub folders: Vec<ClientFolder>,
     /// Folders whose sessions are left out, with those in folders inside.
     pub excluded: Vec<PathBuf>,
-    /// Sessions that are left out, by their client and id.
-    pub forgotten: Vec<(Client, String)>,
+    /// Sessions that are left out, by their origin and id.
+    pub forgotten: Vec<(Origin, String)>,
 }
 
 /// Result of an update.
@@ -175,17 +176,16 @@ impl Memory {
     /// Removes the turns of sessions that the person had forgotten.
     fn forget(
         &mut self,
-        forgotten: &[(Client, String)],
+        forgotten: &[(Origin, String)],
         report: &mut UpdateReport,
     ) -> Result<(), MemoryError> {
         let work = || {
-            let sql = "SELECT EXISTS(SELECT 1 FROM turn JOIN session ON turn.id BETWEEN session.id << 20 AND session.id << 20 | 1048575
-                 WHERE client = ?1 AND name = ?2)";
+            let sql = "SELECT EXISTS(SELECT 1 FROM session WHERE client = ?1 AND name = ?2 AND turns > 0)";
             let mut has_turns = self.connection.prepare_cached(sql)?;
             let mut left = Vec::new();
-            for (client, name) in forgotten {
-                if has_turns.query_row([client.name(), name], |row| row.get(0))? {
-                    left.push((client, name));
+            for (origin, name) in forgotten {
+                if has_turns.query_row([origin.name(), name], |row| row.get(0))? {
+                    left.push((origin, name));
                 }
             }
             if left.is_empty() {
@@ -194,8 +194,8 @@ impl Memory {
             let change =
                 Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
             let mut store = Store::new(&self.connection);
-            for (client, name) in left {
-                store.forget_session_named(*client, name)?;
+            for (origin, name) in left {
+                store.forget_session_named(*origin, name)?;
             }
             let counts = store.counts();
             change.commit()?;
@@ -302,7 +302,7 @@ impl Memory {
     }
 
     /// Computes the vectors of turns that have none, if there is a model.
-    fn complete_vectors(&self) -> Result<(), MemoryError> {
+    pub(crate) fn complete_vectors(&self) -> Result<(), MemoryError> {
         let Some(model) = &self.model else {
             return Ok(());
         };
@@ -354,6 +354,7 @@ impl Memory {
             }
             // Read again, since they may be excluded no more.
             change.execute("DELETE FROM file WHERE excluded = 1", [])?;
+            change.execute("UPDATE file SET stamp = '' WHERE stamp IS NOT NULL", [])?;
             let mut store = Store::new(&change);
             for session in store.sessions()? {
                 if session
@@ -372,7 +373,7 @@ impl Memory {
 }
 
 /// Decides which sessions are left out.
-pub(crate) struct LeavesOut<'s>(&'s MemoryScope);
+pub(crate) struct LeavesOut<'s>(pub(crate) &'s MemoryScope);
 
 impl LeavesOut<'_> {
     /// Whether sessions in this folder are left out.
@@ -381,9 +382,9 @@ impl LeavesOut<'_> {
     }
 
     /// Whether this session is left out.
-    pub(crate) fn session(&self, client: Client, name: &str) -> bool {
+    pub(crate) fn session(&self, origin: Origin, name: &str) -> bool {
         let mut forgotten = self.0.forgotten.iter();
-        forgotten.any(|(of, session)| *of == client && session == name)
+        forgotten.any(|(of, session)| *of == origin && session == name)
     }
 }
 
@@ -395,7 +396,7 @@ fn is_within(folder: &str, excluded: &[PathBuf]) -> bool {
 }
 
 fn known(connection: &Connection) -> rusqlite::Result<Vec<Known>> {
-    let sql = "SELECT id, path, device, inode, read, len, modified FROM file";
+    let sql = "SELECT id, path, device, inode, read, len, modified FROM file WHERE stamp IS NULL";
     let mut statement = connection.prepare(sql)?;
     let rows = statement.query_map([], |row| {
         let device: Option<i64> = row.get(2)?;

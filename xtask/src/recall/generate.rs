@@ -1,4 +1,4 @@
-//! [`generate`]: session files in the formats of four clients, with the shapes of real ones.
+//! [`generate`]: session files in the formats of five clients, with the shapes of real ones; `opencode` has those of the fifth.
 //!
 //! Of each session some lines are messages and tool calls, which are turns of the index; the others are results of tools, token
 //! counts and attachments, which are most of the bytes, as in real files. Words have the frequencies of Zipf's law.
@@ -6,6 +6,8 @@
 use std::{fmt::Write as _, fs, path::Path};
 
 use serde_json::{Value, json};
+
+use super::opencode::Database;
 
 /// Turns of a session, on average.
 const TURNS: usize = 60;
@@ -58,7 +60,7 @@ pub(super) fn word(rank: usize) -> String {
     }
 }
 
-fn text(random: &mut Random, words: usize) -> String {
+pub(super) fn message(random: &mut Random, words: usize) -> String {
     let mut text = String::new();
     for at in 0..words {
         if at > 0 {
@@ -69,22 +71,42 @@ fn text(random: &mut Random, words: usize) -> String {
     text
 }
 
+/// Returns a command that searches for a word.
+pub(super) fn command(random: &mut Random) -> String {
+    format!("rg -n {} src", word(random.rank()))
+}
+
 /// Writes sessions with about so many turns into a home. Returns the number of turns and of bytes.
 pub(super) fn generate(home: &Path, turns: usize) -> Result<(usize, u64), String> {
     let mut random = Random::new(41);
     let (mut made, mut bytes, mut session) = (0, 0, 0);
+    let mut database = Database::create(home)?;
     while made < turns {
         let count = (TURNS / 2 + random.below(TURNS)).min(turns - made);
-        let file = one(&mut random, session, count);
-        let path = home.join(&file.path);
-        let folder = path.parent().unwrap_or(home);
-        fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-        fs::write(&path, &file.text).map_err(|error| format!("{}: {error}", path.display()))?;
-        bytes += file.text.len() as u64;
+        if session % 20 == 19 {
+            let project = project_of(session);
+            database.add(&mut random, (session, &project), count)?;
+        } else {
+            bytes += write(home, &one(&mut random, session, count))?;
+        }
         made += count;
         session += 1;
     }
-    Ok((made, bytes))
+    Ok((made, bytes + database.end()?))
+}
+
+/// Writes a file; returns the number of its bytes.
+fn write(home: &Path, file: &File) -> Result<u64, String> {
+    let path = home.join(&file.path);
+    let folder = path.parent().unwrap_or(home);
+    fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    fs::write(&path, &file.text).map_err(|error| format!("{}: {error}", path.display()))?;
+    Ok(file.text.len() as u64)
+}
+
+/// Returns the folder that a session ran in.
+fn project_of(session: usize) -> String {
+    format!("/home/ana/src/project{}", session % 37)
 }
 
 /// A session file.
@@ -95,17 +117,17 @@ struct File {
 
 fn one(random: &mut Random, session: usize, turns: usize) -> File {
     let id = format!("{:08x}-0000-4000-8000-{:012x}", session * 7919, session);
-    let project = format!("/home/ana/src/project{}", session % 37);
+    let project = project_of(session);
     let mut text = String::new();
     let folder = project.replace('/', "-");
     let day = format!("{:02}", 1 + session % 28);
     let month = format!("{:02}", 1 + session / 28 % 11);
     let path = match session % 20 {
-        0..11 => format!(".claude/projects/{folder}/{id}.jsonl"),
-        11..17 => format!(
+        0..10 => format!(".claude/projects/{folder}/{id}.jsonl"),
+        10..16 => format!(
             ".codex/sessions/2026/{month}/{day}/rollout-2026-{month}-{day}T10-00-00-{id}.jsonl"
         ),
-        17..19 => format!(
+        16..18 => format!(
             ".gemini/tmp/project{}/chats/session-2026-{month}-{day}T10-00-{}.jsonl",
             session % 37,
             &id[..8]
@@ -150,8 +172,8 @@ fn turn_of(random: &mut Random, path: &str, (id, project): (&str, &str), turn: u
     } else {
         20 + random.below(120)
     };
-    let message = text(random, words);
-    let command = format!("rg -n {} src", word(random.rank()));
+    let message = message(random, words);
+    let command = command(random);
     if path.starts_with(".claude") {
         let role = if is_user { "user" } else { "assistant" };
         let content = if is_call {
@@ -194,7 +216,7 @@ fn noise(random: &mut Random, path: &str, (id, project): (&str, &str), turn: usi
         return Vec::new();
     }
     let words = 100 + random.below(700);
-    let result = text(random, words);
+    let result = message(random, words);
     if path.starts_with(".claude") {
         return vec![
             json!({

@@ -10,6 +10,7 @@
 )]
 
 mod generate;
+mod opencode;
 mod ripgrep;
 mod speed;
 
@@ -92,7 +93,7 @@ fn report() -> Result<(), String> {
                 question: Query::read(question),
                 folders: None,
                 since: None,
-                client: None,
+                origin: None,
                 by,
                 limit: FIRST,
             };

@@ -1,16 +1,19 @@
 //! `callosum memory` and `callosum find --sessions`: the memory of past sessions on this machine.
 //!
-//! Start with [`find`], which brings the index in line and searches it. `settings` says whether the user turned the memory
+//! Start with [`find`], which brings the index in line and searches it. `records` adds what Callosum itself keeps: the ledger,
+//! decisions, the mesh and plans. `settings` says whether the user turned the memory
 //! on; nothing is read before that. [`output`] is what `--json` prints.
 
 mod graph;
 mod install_model;
 pub mod output;
+mod records;
+mod related;
 mod server;
 mod settings;
 mod verify;
 
-pub use callosum_memory::RankBy;
+pub use callosum_memory::{Origin, RankBy};
 
 pub use self::{
     graph::GraphOutput,
@@ -19,6 +22,8 @@ pub use self::{
         MemoryChangeOutput, MemoryStatusOutput, SessionHitOutput, SessionsFoundOutput,
         StoredTurnOutput,
     },
+    records::known_projects,
+    related::related_at_start,
     server::{MemoryServer, QueryOutput},
     settings::{ForgottenSession, MemorySettings},
 };
@@ -40,6 +45,9 @@ use crate::context::Context;
 use crate::report::Reporter;
 use crate::{CommandError, Exit, many, thousands};
 
+/// The name of the index.
+const INDEX: &str = "turns.db";
+
 /// The command that turns the memory on.
 pub const ON: &str = "callosum memory on";
 
@@ -56,6 +64,8 @@ pub struct MemoryMachine {
     pub report: Arc<dyn Reporter>,
     /// Ends an update when it is requested.
     pub cancel: Cancel,
+    /// The folders of the current project, whose records are read beside those of the known ones.
+    pub project: Vec<PathBuf>,
 }
 
 impl From<&Context> for MemoryMachine {
@@ -66,6 +76,7 @@ impl From<&Context> for MemoryMachine {
             environment: context.environment.clone(),
             report: Arc::clone(&context.report),
             cancel: context.cancel.clone(),
+            project: current_project(context),
         }
     }
 }
@@ -79,8 +90,8 @@ pub struct SessionQuestion<'q> {
     pub folders: Option<Vec<PathBuf>>,
     /// Only turns since then.
     pub since: Option<Timestamp>,
-    /// Only sessions of this client.
-    pub client: Option<Client>,
+    /// Only sessions of this client, or records of this kind.
+    pub origin: Option<Origin>,
     /// The methods.
     pub by: RankBy,
     /// Most sessions.
@@ -105,7 +116,7 @@ pub fn find(
         question: crate::find::asked(question.question)?,
         folders: question.folders.clone(),
         since: question.since,
-        client: question.client,
+        origin: question.origin,
         by: question.by,
         limit: question.limit,
     };
@@ -182,15 +193,15 @@ pub fn exclude(
 pub fn forget_session(machine: &MemoryMachine, session: &str) -> Result<u64, CommandError> {
     let mut settings = MemorySettings::read(machine)?;
     let memory = open(machine)?;
-    let clients = memory
-        .clients_of(session)
+    let origins = memory
+        .origins_of(session)
         .map_err(|error| unusable(&error))?;
-    if clients.is_empty() {
+    if origins.is_empty() {
         let what = format!("no session `{session}` in the memory");
         return Err(CommandError::new(Exit::No, what).hint("callosum find --sessions QUESTION"));
     }
-    for client in clients {
-        let client = client.name().to_owned();
+    for origin in origins {
+        let client = origin.name().to_owned();
         let session = session.to_owned();
         settings
             .forgotten
@@ -255,7 +266,7 @@ pub fn status(machine: &MemoryMachine) -> Result<MemoryStatusOutput, CommandErro
 }
 
 fn file(machine: &MemoryMachine) -> PathBuf {
-    machine.homes.memory().join("turns.db")
+    machine.homes.memory().join(INDEX)
 }
 
 fn open(machine: &MemoryMachine) -> Result<Memory, CommandError> {
@@ -296,8 +307,13 @@ fn updated(
         progress.now(format!("reading past sessions: {percent} %, {turns} turns"));
         !machine.cancel.is_cancelled()
     });
+    let mut report = update.map_err(|error| unusable(&error))?;
+    progress.now("looking for new records".to_owned());
+    let records = records::update(machine, &mut memory, &scope);
     drop(progress);
-    let report = update.map_err(|error| unusable(&error))?;
+    let records = records.map_err(|error| unusable(&error))?;
+    report.added += records.added;
+    report.removed += records.removed;
     if report.added + report.removed > 0 {
         let added = many(report.added, "turn");
         machine
@@ -351,6 +367,16 @@ fn client_folder(machine: &MemoryMachine, client: &ExecutorClient) -> Option<Pat
     let value = |name: &str| machine.environment.get(name).map(Path::new);
     let home = value("HOME")?;
     Some(client.folder(home, client.home.variable.and_then(value)))
+}
+
+/// Returns the folders of the current project that have records of ours; none of a folder in which nothing was prepared.
+fn current_project(context: &Context) -> Vec<PathBuf> {
+    if !context.is_prepared().unwrap_or(false) {
+        return Vec::new();
+    }
+    let mut folders = vec![context.state().to_owned(), context.sessions().to_owned()];
+    folders.dedup();
+    folders
 }
 
 /// Returns the folders whose sessions are of this project: its tree, and its main work tree.

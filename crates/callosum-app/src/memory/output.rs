@@ -1,7 +1,9 @@
 //! Results of the memory of past sessions, as `--json` prints them.
 
 use callosum_host::Disk;
-use callosum_memory::{ClientFolder, Memory, SessionHit, StoredTurn, UpdateReport};
+use callosum_memory::{
+    ClientFolder, Memory, Origin, RecordKind, SessionHit, StoredTurn, UpdateReport,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -20,11 +22,12 @@ pub struct SessionsFoundOutput {
 /// A session that was found.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct SessionHitOutput {
-    /// The client: `claude-code`, `codex`, `gemini-cli`, `qwen-code` or `opencode`.
+    /// The client: `claude-code`, `codex`, `gemini-cli`, `qwen-code` or `opencode`. Of a record its kind: `ledger`, `decision`,
+    /// `message`, `task`, `discovery` or `plan`.
     pub agent: String,
-    /// The session's id.
+    /// The session's id, or the record's.
     pub session: String,
-    /// The folder that it ran in, if it is known.
+    /// The folder that it ran in, or the project's, if it is known.
     pub folder: Option<String>,
     /// Its title, if it has one.
     pub title: Option<String>,
@@ -41,7 +44,7 @@ pub struct SessionHitOutput {
     pub citations: u64,
     /// Those that hold.
     pub citations_held: u64,
-    /// The command that resumes it, as words. It is run in the folder.
+    /// The command that resumes the session, or shows the record, as words. It is run in the folder.
     pub resume: Vec<String>,
     /// Its best turns, the best first.
     pub turns: Vec<TurnHitOutput>,
@@ -61,7 +64,7 @@ pub struct TurnHitOutput {
 /// A turn of the index, a line of `callosum memory export`.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct StoredTurnOutput {
-    /// The client.
+    /// The client, or the kind of a record.
     pub agent: String,
     /// The session's id.
     pub session: String,
@@ -100,7 +103,7 @@ impl From<UpdateReport> for MemoryChangeOutput {
 pub struct MemoryStatusOutput {
     /// Whether it is on.
     pub on: bool,
-    /// Sessions in the index.
+    /// Sessions in the index, each record of ours counted as one.
     pub sessions: u64,
     /// Turns in the index.
     pub turns: u64,
@@ -110,10 +113,23 @@ pub struct MemoryStatusOutput {
     pub model: bool,
     /// The clients, each with its sessions.
     pub agents: Vec<AgentMemoryOutput>,
+    /// Records of ours by their kind.
+    pub records: Vec<RecordMemoryOutput>,
     /// Folders whose sessions are left out.
     pub excluded: Vec<String>,
     /// Number of sessions that were forgotten, and are not read again.
     pub forgotten: u64,
+}
+
+/// A kind of records of ours, as the memory knows it.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct RecordMemoryOutput {
+    /// `ledger`, `decision`, `message`, `task`, `discovery` or `plan`.
+    pub kind: String,
+    /// Records in the index.
+    pub records: u64,
+    /// Turns in the index.
+    pub turns: u64,
 }
 
 /// A client, as the memory knows it.
@@ -151,8 +167,8 @@ pub(super) fn hit(disk: &Disk, hit: SessionHit) -> SessionHitOutput {
         text: turn.text,
     });
     SessionHitOutput {
-        agent: hit.client.name().to_owned(),
-        resume: hit.client.resume(&hit.session),
+        agent: hit.origin.name().to_owned(),
+        resume: hit.origin.command(&hit.session),
         session: hit.session,
         folder: hit.folder,
         title: hit.title,
@@ -168,7 +184,7 @@ pub(super) fn hit(disk: &Disk, hit: SessionHit) -> SessionHitOutput {
 
 pub(super) fn stored(turn: StoredTurn) -> StoredTurnOutput {
     StoredTurnOutput {
-        agent: turn.client.name().to_owned(),
+        agent: turn.origin.name().to_owned(),
         session: turn.session,
         folder: turn.folder,
         title: turn.title,
@@ -186,17 +202,26 @@ pub(super) fn status(
 ) -> Result<MemoryStatusOutput, CommandError> {
     let sizes = memory.map(Memory::sizes).transpose();
     let sizes = sizes.map_err(|error| unusable(&error))?.unwrap_or_default();
-    let by_client = memory.map(Memory::by_client).transpose();
-    let by_client = by_client
+    let by_origin = memory.map(Memory::by_origin).transpose();
+    let by_origin = by_origin
         .map_err(|error| unusable(&error))?
         .unwrap_or_default();
+    let counts = |origin: Origin| by_origin.get(&origin).copied().unwrap_or_default();
     let agents = folders.iter().map(|folder| {
-        let (sessions, turns) = by_client.get(&folder.client).copied().unwrap_or_default();
+        let (sessions, turns) = counts(folder.client.into());
         AgentMemoryOutput {
             agent: folder.client.name().to_owned(),
             folder: folder.path.display().to_string(),
             installed: machine.disk.exists(&folder.path).unwrap_or(false),
             sessions,
+            turns,
+        }
+    });
+    let records = RecordKind::ALL.into_iter().map(|kind| {
+        let (records, turns) = counts(kind.into());
+        RecordMemoryOutput {
+            kind: kind.name().to_owned(),
+            records,
             turns,
         }
     });
@@ -208,6 +233,7 @@ pub(super) fn status(
         bytes: sizes.bytes,
         model: machine.disk.exists(&machine.homes.model()).unwrap_or(false),
         agents: agents.collect(),
+        records: records.collect(),
         excluded: excluded
             .map(|folder| folder.display().to_string())
             .collect(),

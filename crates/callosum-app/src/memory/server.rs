@@ -10,15 +10,16 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use callosum_citation::tokens;
-use callosum_daemon::SessionQuery;
-use callosum_memory::{Client, Memory, RankBy, SessionSearch};
+use callosum_daemon::{QueryFailure, SessionQuery};
+use callosum_memory::{Memory, Origin, RankBy, SessionSearch};
+use callosum_search::Query;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::graph::{GraphOutput, graph};
 use super::output::{MemoryStatusOutput, SessionHitOutput};
 use super::{MemoryMachine, open_with_model, output, status, turned_on, unusable, updated};
-use crate::{CommandError, Exit};
+use crate::CommandError;
 
 /// Time after which a query has the index brought in line.
 const FRESH: Duration = Duration::from_secs(5);
@@ -44,7 +45,7 @@ pub struct QueryOutput {
     pub related_turns: Vec<RelatedTurnOutput>,
     /// The methods that ranked them: `words`, and `vectors` if a model is installed; `graph` if it was asked for.
     pub sources: Vec<String>,
-    /// Files and sessions that the turns are connected with, if they were asked for.
+    /// Connections of the turns, if they were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub graph: Option<GraphOutput>,
 }
@@ -92,27 +93,37 @@ impl MemoryServer {
     /// Answers a query.
     ///
     /// # Errors
-    /// The memory is off, or its index cannot be used.
-    pub fn query(&self, query: &SessionQuery) -> Result<QueryOutput, CommandError> {
-        turned_on(&self.machine)?;
-        self.refresh_if_old();
-        let client = query.agent.as_deref().map(|name| {
-            Client::of(name).ok_or_else(|| {
-                let names = Client::ALL.map(Client::name).join(", ");
-                CommandError::new(
-                    Exit::Usage,
-                    format!("unknown agent `{name}` (allowed: {names})"),
-                )
+    /// The query is invalid, the memory is off, or its index cannot be used.
+    pub fn query(&self, query: &SessionQuery) -> Result<QueryOutput, QueryFailure> {
+        let origin = query.agent.as_deref().map(|name| {
+            Origin::of(name).ok_or_else(|| {
+                let names = Origin::names();
+                QueryFailure::Invalid(format!("unknown `agent` `{name}` (allowed: {names})"))
             })
         });
+        let origin = origin.transpose()?;
+        let question = crate::find::asked(&query.query)
+            .map_err(|error| QueryFailure::Invalid(error.one_line()))?;
+        self.answer(query, origin, question)
+            .map_err(|error| QueryFailure::Unavailable(error.one_line()))
+    }
+
+    fn answer(
+        &self,
+        query: &SessionQuery,
+        origin: Option<Origin>,
+        question: Query,
+    ) -> Result<QueryOutput, CommandError> {
+        turned_on(&self.machine)?;
+        self.refresh_if_old();
         let search = SessionSearch {
-            question: crate::find::asked(&query.query)?,
+            question,
             folders: query
                 .folder
                 .as_ref()
                 .map(|folder| vec![PathBuf::from(folder)]),
             since: None,
-            client: client.transpose()?,
+            origin,
             by: RankBy::All,
             limit: query.k_rag,
         };
@@ -132,7 +143,10 @@ impl MemoryServer {
             .map(|hit| output::hit(&self.machine.disk, hit))
             .collect();
         let graph = match (query.include_graph, open.as_ref()) {
-            (true, Some(memory)) => Some(graph(memory, &hits).map_err(|error| unusable(&error))?),
+            (true, Some(memory)) => {
+                let graph = graph(&self.machine, memory, &hits);
+                Some(graph.map_err(|error| unusable(&error))?)
+            }
             _ => None,
         };
         let mut sources = vec!["words".to_owned()];

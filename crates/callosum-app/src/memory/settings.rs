@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
+use callosum_config::Homes;
 use callosum_host::{Disk, DiskError};
-use callosum_memory::Client;
+use callosum_memory::Origin;
 use serde::{Deserialize, Serialize};
 
 use super::MemoryMachine;
@@ -29,7 +30,7 @@ pub struct MemorySettings {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct ForgottenSession {
-    /// The client's name.
+    /// The client's name, or the kind of a record.
     pub client: String,
     /// The session's id.
     pub session: String,
@@ -41,12 +42,20 @@ impl MemorySettings {
     /// # Errors
     /// The file cannot be read, or is damaged.
     pub fn read(machine: &MemoryMachine) -> Result<Self, CommandError> {
-        let path = path(machine);
+        Self::read_in(&machine.disk, &machine.homes)
+    }
+
+    /// Reads the settings in the machine's folders.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is damaged.
+    pub fn read_in(disk: &Disk, homes: &Homes) -> Result<Self, CommandError> {
+        let path = path(homes);
         let failed = |error: &DiskError| CommandError::from_error(Exit::Environment, error);
-        if !machine.disk.exists(&path).map_err(|error| failed(&error))? {
+        if !disk.exists(&path).map_err(|error| failed(&error))? {
             return Ok(Self::default());
         }
-        let bytes = machine.disk.read_at_most(&path, LARGEST);
+        let bytes = disk.read_at_most(&path, LARGEST);
         let bytes = bytes.map_err(|error| failed(&error))?;
         serde_json::from_slice(&bytes).map_err(|error| {
             let what = format!("cannot use the settings of the memory, {}", path.display());
@@ -62,21 +71,21 @@ impl MemorySettings {
     pub fn write(&self, machine: &MemoryMachine) -> Result<(), CommandError> {
         let mut text = serde_json::to_string_pretty(self).map_err(CommandError::internal)?;
         text.push('\n');
-        write(&machine.disk, path(machine), text.as_bytes())
+        write(&machine.disk, path(&machine.homes), text.as_bytes())
             .map_err(|error| CommandError::from_error(Exit::Environment, &error))
     }
 
-    /// Returns the forgotten sessions of clients that are known.
-    pub(super) fn forgotten(&self) -> Vec<(Client, String)> {
+    /// Returns the forgotten sessions of origins that are known.
+    pub(super) fn forgotten(&self) -> Vec<(Origin, String)> {
         let known = self.forgotten.iter();
         known
-            .filter_map(|one| Some((Client::of(&one.client)?, one.session.clone())))
+            .filter_map(|one| Some((Origin::of(&one.client)?, one.session.clone())))
             .collect()
     }
 }
 
-fn path(machine: &MemoryMachine) -> PathBuf {
-    machine.homes.memory().join("settings.json")
+fn path(homes: &Homes) -> PathBuf {
+    homes.memory().join("settings.json")
 }
 
 fn write(disk: &Disk, path: PathBuf, bytes: &[u8]) -> Result<(), DiskError> {

@@ -1,5 +1,6 @@
 //! `callosum mesh digest`: the text that an agent gets when its session begins.
 
+use callosum_client::related::{CurrentWork, RelatedQuestion, related_line};
 use callosum_client::{digest_sources, project_sources};
 use callosum_config::MeshSettings;
 use callosum_executor::client::Client;
@@ -17,6 +18,7 @@ use serde::Serialize;
 use crate::CommandError;
 use crate::context::Context;
 use crate::mesh::open;
+use crate::{intent, memory};
 
 /// `callosum mesh digest --json`.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -42,6 +44,8 @@ pub fn digest(
     let digest = mesh.digest_for(voice, &beside, budget);
     let mut digest = digest.map_err(|error| open::explain(&error))?;
     digest.text.push_str(&configured(context));
+    let related = related(context, &mut mesh, voice)?;
+    digest.text.push_str(&related);
     Ok((mesh, digest))
 }
 
@@ -53,6 +57,38 @@ pub fn configured(context: &Context) -> String {
     let settings = MeshSettings::load(disk, &context.project.homes.user_config);
     let sources = settings.unwrap_or_default().digest_sources;
     digest_sources::configured(disk, environment, &sources, context.tree())
+}
+
+/// Returns the line about past turns that are related to an agent's work in this project, beyond the digest's own budget.
+fn related(context: &Context, mesh: &mut Mesh, voice: &Author) -> Result<String, CommandError> {
+    let mut work = CurrentWork::default();
+    let ledger = context.ledger_paths();
+    if let Some(intent) = intent::at_start(&context.disk, &ledger) {
+        work.add(&intent.goal);
+    }
+    if let Source::Read(notes) = hand_offs(context, &voice.agent) {
+        notes.iter().for_each(|note| work.add(&note.words));
+    }
+    let board = mesh.board().map_err(|error| open::explain(&error))?;
+    work.add_tasks(board, &voice.agent);
+    let question = RelatedQuestion {
+        disk: &context.disk,
+        homes: &context.project.homes,
+        folders: memory::project_folders(context),
+        session: voice.session_id.as_deref(),
+        work,
+    };
+    Ok(related_line(&memory::related_at_start(&question)))
+}
+
+fn hand_offs(context: &Context, agent: &AgentName) -> Source {
+    let session = Session {
+        disk: &context.disk,
+        zones: &context.zones(),
+        clock: &context.clock,
+        agent: Agent::default(),
+    };
+    project_sources::hand_offs(&session, agent)
 }
 
 /// Collects the parts of a digest that do not come from the mesh, in the project in which it is
@@ -93,15 +129,9 @@ pub fn beside(
 
 /// Returns the digest sources of the project.
 pub fn project(context: &Context, agent: &AgentName, since: Option<Timestamp>) -> Vec<Source> {
-    let session = Session {
-        disk: &context.disk,
-        zones: &context.zones(),
-        clock: &context.clock,
-        agent: Agent::default(),
-    };
     let paths = context.ledger_paths();
     vec![
-        project_sources::hand_offs(&session, agent),
+        hand_offs(context, agent),
         project_sources::ledger(&context.disk, &paths, since, agent),
     ]
 }

@@ -63,7 +63,7 @@ pub use self::{
     gather_facts::{facts, journal, records},
     git_state::{Look, look},
     path_facts::{analyze, seen_in},
-    session::{CurrentIntent, IntentSource},
+    session::{CurrentIntent, IntentSource, StartSources},
     verdict::UNREADABLE,
 };
 use self::{
@@ -94,14 +94,14 @@ struct Call<'a> {
     event: &'a str,
     known: Option<&'static Client>,
     moment: HookPoint,
-    /// Finds the intent at work in a project.
-    intents: IntentSource,
+    /// Finds what a session starts with.
+    sources: StartSources,
 }
 
 /// Answers the event if the program was called as a hook, and returns the exit code for the client.
 ///
-/// `intents` finds the current intent, for the digest of a session that begins.
-pub fn run(arguments: &[OsString], intents: IntentSource) -> Option<u8> {
+/// `sources` finds the current intent and past turns, for the digest of a session that begins.
+pub fn run(arguments: &[OsString], sources: StartSources) -> Option<u8> {
     let [_, word, client, rest @ ..] = arguments else {
         return None;
     };
@@ -112,11 +112,11 @@ pub fn run(arguments: &[OsString], intents: IntentSource) -> Option<u8> {
     if event.as_encoded_bytes().starts_with(b"-") {
         return None;
     }
-    Some(answered(client, event, intents))
+    Some(answered(client, event, sources))
 }
 
 /// Answers one event.
-pub fn answered(client: &OsStr, event: &OsStr, intents: IntentSource) -> u8 {
+pub fn answered(client: &OsStr, event: &OsStr, sources: StartSources) -> u8 {
     let begun = Instant::now();
     let (client, event) = (client.to_string_lossy(), event.to_string_lossy());
     let mut call = Call {
@@ -124,7 +124,7 @@ pub fn answered(client: &OsStr, event: &OsStr, intents: IntentSource) -> u8 {
         event: &event,
         known: known(&client),
         moment: HookPoint::named(&event),
-        intents,
+        sources,
     };
     let progress = Progress::default();
     call.prepare(&progress);
@@ -189,8 +189,8 @@ impl Call<'_> {
                     .flatten();
                 return reply.unwrap_or(silence);
             };
-            let (event, intents) = (self.event, self.intents);
-            return session::observe(client, event, &bytes, silence, progress, voice, intents);
+            let (event, sources) = (self.event, self.sources);
+            return session::observe(client, event, &bytes, silence, progress, voice, sources);
         }
         let environment = Environment::from_process();
         let home = environment.path("HOME");

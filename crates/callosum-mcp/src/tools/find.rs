@@ -67,7 +67,7 @@ fn past_sessions(context: &Context, arguments: &Arguments) -> Result<String, Com
         question: &arguments.query,
         folders: Some(memory::project_folders(context)),
         since: None,
-        client: None,
+        origin: None,
         by: RankBy::All,
         limit: arguments.limit.unwrap_or(5).clamp(1, MOST),
     };

@@ -58,7 +58,7 @@ pub(crate) fn read(
         newest = newest.max(part.updated.unsigned_abs());
         let folder = part.folder.as_deref();
         if folder.is_some_and(|folder| leaves_out.folder(folder))
-            || leaves_out.session(Client::Opencode, &part.session)
+            || leaves_out.session(Client::Opencode.into(), &part.session)
         {
             continue;
         }
@@ -67,13 +67,13 @@ pub(crate) fn read(
             continue;
         }
         store.begin_session(
-            Client::Opencode,
-            &part.session,
+            Client::Opencode.into(),
+            (&part.session, ""),
             part.folder.as_deref(),
             part.title.as_deref(),
         )?;
         let record = Record { id: part.id, turns };
-        store.put(id, Client::Opencode, &record)?;
+        store.put(id, Client::Opencode.into(), &record)?;
     }
     store.end_session();
     store.keep_sessions(id, &sessions)?;

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use callosum_host::Disk;
 use callosum_memory::{
-    Client, ClientFolder, Memory, MemoryScope, RankBy, SessionHit, SessionSearch, UpdateReport,
+    Client, ClientFolder, Memory, MemoryScope, Origin, RankBy, SessionHit, SessionSearch,
+    UpdateReport,
 };
 use callosum_search::Query;
 
@@ -14,7 +15,7 @@ pub(crate) struct Machine {
     pub(crate) disk: Disk,
     pub(crate) memory: Memory,
     pub(crate) excluded: Vec<PathBuf>,
-    pub(crate) forgotten: Vec<(Client, String)>,
+    pub(crate) forgotten: Vec<(Origin, String)>,
 }
 
 impl Machine {
@@ -88,7 +89,7 @@ pub(crate) fn search(question: &str) -> SessionSearch {
         question: Query::read(question),
         folders: None,
         since: None,
-        client: None,
+        origin: None,
         by: RankBy::All,
         limit: 10,
     }

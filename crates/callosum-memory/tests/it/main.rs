@@ -9,5 +9,6 @@
 mod machine;
 mod opencode;
 mod recall;
+mod records;
 mod search;
 mod update;

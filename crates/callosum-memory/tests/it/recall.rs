@@ -73,7 +73,7 @@ fn every_session_is_read_and_no_secret_is_stored() {
     let machine = machine();
     let sizes = machine.memory.sizes().unwrap();
     assert_eq!(sizes.sessions, 72);
-    let clients = machine.memory.by_client().unwrap();
+    let clients = machine.memory.by_origin().unwrap();
     let sessions: Vec<u64> = clients.values().map(|(sessions, _)| *sessions).collect();
     assert_eq!(sessions, [28, 21, 11, 6, 6]);
     let mut all = String::new();

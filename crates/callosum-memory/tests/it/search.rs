@@ -72,13 +72,13 @@ fn a_hit_has_its_origin() {
     let [hit] = &hits[..] else {
         panic!("{hits:?}");
     };
-    assert_eq!(hit.client, Client::ClaudeCode);
+    assert_eq!(hit.origin, Client::ClaudeCode.into());
     assert_eq!(hit.folder.as_deref(), Some("/src/shop"));
     assert_eq!(hit.last.unwrap().to_string(), "2026-03-01T10:00:00Z");
     assert!(hit.score > 0.0 && hit.score <= 1.0);
     assert!(hit.turns[0].text.contains("4711"));
     assert_eq!(
-        hit.client.resume(&hit.session),
+        hit.origin.command(&hit.session),
         ["claude", "--resume", "bbb"]
     );
 }
@@ -93,7 +93,10 @@ fn a_search_is_limited_to_folders_clients_and_times() {
     };
     assert_eq!(found(&|_| {}), 2);
     assert_eq!(found(&|search| search.limit = 1), 1);
-    assert_eq!(found(&|search| search.client = Some(Client::Codex)), 0);
+    assert_eq!(
+        found(&|search| search.origin = Some(Client::Codex.into())),
+        0
+    );
     assert_eq!(
         found(&|search| search.folders = Some(vec!["/src".into()])),
         2

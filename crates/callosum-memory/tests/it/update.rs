@@ -174,7 +174,7 @@ fn a_forgotten_session_stays_forgotten() {
     machine.write(A, &claude("1", "aaa", "The surprise party"));
     machine.write(B, &claude("2", "bbb", "The release party"));
     machine.update();
-    machine.forgotten = vec![(Client::ClaudeCode, "aaa".to_owned())];
+    machine.forgotten = vec![(Client::ClaudeCode.into(), "aaa".to_owned())];
     assert_eq!(machine.update().removed, 1);
     machine.append(A, &claude("3", "aaa", "The party is on Friday"));
     machine.update();

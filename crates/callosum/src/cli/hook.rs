@@ -2,8 +2,8 @@
 
 use std::ffi::OsString;
 
-use callosum_app::intent::at_start;
-use callosum_client::hook;
+use callosum_app::{intent, memory};
+use callosum_client::hook::{self, StartSources};
 use clap::Args;
 
 /// Answer a hook of a client (clients run this, people do not)
@@ -29,8 +29,14 @@ pub(crate) struct HookArgs {
     event: Option<OsString>,
 }
 
+/// Sources of the text that a session starts with, beyond what hooks read themselves.
+pub(super) const SOURCES: StartSources = StartSources {
+    intent: intent::at_start,
+    related: memory::related_at_start,
+};
+
 /// Answers, and gives the exit code that says so to the client.
 pub(super) fn run(args: &HookArgs) -> u8 {
     let event = args.event.as_deref().unwrap_or_default();
-    hook::answered(&args.client, event, at_start)
+    hook::answered(&args.client, event, SOURCES)
 }

@@ -78,7 +78,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use callosum_app::{CommandError, intent as intents};
+use callosum_app::CommandError;
 use callosum_config::Environment;
 use callosum_host::Disk;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
@@ -224,7 +224,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
         return ExitCode::from(code);
     }
     // A process per call of an agent's tool: nothing else is done for it.
-    if let Some(code) = callosum_client::hook::run(&arguments, intents::at_start) {
+    if let Some(code) = callosum_client::hook::run(&arguments, hook::SOURCES) {
         return ExitCode::from(code);
     }
     // Between a pseudo-terminal and a command that is watched.

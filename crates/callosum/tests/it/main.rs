@@ -153,6 +153,8 @@ mod moved_citations;
 /// What clients' hooks hand over from one agent to another.
 mod neighbours;
 mod newcomer;
+/// Records of our own in the memory of past sessions.
+mod own_records;
 /// Projects of more than one user, and clocks that were wrong.
 mod owners;
 /// Packages of a release, and the program of one in an empty root.

@@ -2,6 +2,8 @@
 //!
 //! Each fails by itself: without one, the rest of the text is the same.
 
+use std::path::PathBuf;
+
 use callosum_executor::client::Client;
 use callosum_host::Disk;
 
@@ -42,6 +44,18 @@ impl<'e> Start<'e> {
             project,
             intent,
         }
+    }
+
+    /// Returns the folders of the project, its tree first; `None` if it cannot be read.
+    pub(super) fn folders(&self) -> Option<Vec<PathBuf>> {
+        let roots = &self.project.as_ref()?.roots;
+        let mut folders = vec![roots.tree.clone()];
+        for other in [&roots.state, &roots.sessions] {
+            if !folders.contains(other) {
+                folders.push(other.clone());
+            }
+        }
+        Some(folders)
     }
 
     /// Returns the lines about errors. Failures of ours are on the trail.

@@ -25,7 +25,7 @@ use callosum_mesh::{
     quoted, warning,
 };
 
-use super::{HookInput, Problem};
+use super::{HookInput, Problem, RelatedWork};
 use crate::{
     conflict::{Observer, ObserverError},
     digest_sources::configured,
@@ -185,10 +185,11 @@ impl Neighbours {
     pub(super) fn at_begin(
         &mut self,
         recovered: &str,
+        related: Option<&RelatedWork<'_>>,
         say: impl FnOnce(&str) -> bool,
     ) -> InboxResult {
         let met = self.begun();
-        self.digest_after(met, recovered, "session-start", say)
+        self.digest_after(met, recovered, related, "session-start", say)
     }
 
     /// Tells the others that a session begins, which its client tells nothing just now.
@@ -206,12 +207,13 @@ impl Neighbours {
     pub(super) fn at_first_prompt(
         &mut self,
         recovered: &str,
+        related: Option<&RelatedWork<'_>>,
         say: impl FnOnce(&str) -> bool,
     ) -> InboxResult {
         let mut met = InboxResult::default();
         met.keep(self.bring_in_line());
         met.keep(self.mesh.renew_claims(&self.voice));
-        self.digest_after(met, recovered, "user-prompt-submit", say)
+        self.digest_after(met, recovered, related, "user-prompt-submit", say)
     }
 
     /// Adds the others' messages for this session to `met`, in addition to `recovered`; delivered
@@ -220,10 +222,17 @@ impl Neighbours {
         &mut self,
         mut met: InboxResult,
         recovered: &str,
+        related: Option<&RelatedWork<'_>>,
         word: &str,
         say: impl FnOnce(&str) -> bool,
     ) -> InboxResult {
-        let configured = self.configured();
+        let agent = self.voice.agent.clone();
+        let related = related.map(|related| match self.mesh.board() {
+            Ok(board) => related.line(Some((board, &agent))),
+            // The digest says that the board cannot be read.
+            Err(_) => related.line(None),
+        });
+        let configured = self.configured() + &related.unwrap_or_default();
         let Some(mut digest) = met.keep(self.digest(recovered, met.line())) else {
             // What the project has is whole all the same.
             let taken = tokens::estimate(&format!("{recovered}{UNREAD}"));

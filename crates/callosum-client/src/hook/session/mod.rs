@@ -15,6 +15,7 @@ mod current_intent;
 mod hook_input;
 mod mesh_inbox;
 mod pane_state;
+mod related_turns;
 mod session_project;
 mod start;
 mod stop;
@@ -30,10 +31,12 @@ use serde_json::{Value, json};
 pub(super) use self::clear::{folder_of_event, may_clear, unchecked_in};
 pub use self::current_intent::{CurrentIntent, IntentSource};
 pub(super) use self::pane_state::note_dialog;
+pub use self::related_turns::StartSources;
 use self::{
     at_start::Start,
     hook_input::HookInput,
     mesh_inbox::{InboxResult, Neighbours, UNREAD},
+    related_turns::RelatedWork,
     session_project::{Problem, SessionProject, Unfound},
     untold::{Untold, When},
 };
@@ -151,7 +154,7 @@ pub(super) fn observe(
     silence: Reply,
     progress: &Progress,
     voice: &Responder,
-    intents: IntentSource,
+    sources: StartSources,
 ) -> Reply {
     let input = HookInput::read(bytes);
     let Some(moment) = SessionEvent::named(event).or_else(|| SessionEvent::named(&input.name))
@@ -226,12 +229,16 @@ pub(super) fn observe(
     } else {
         find_ground(client, moment, &input)
     };
-    let start = (moment == SessionEvent::Begin).then(|| Start::find(&environment, &input, intents));
+    let start =
+        (moment == SessionEvent::Begin).then(|| Start::find(&environment, &input, sources.intent));
     let intent = start.as_ref().and_then(|start| start.intent.as_ref());
     let (own, handed) = match &ground {
         Some(ground) => kept(ground, client, moment, &input, intent),
         None => (intent_alone(intent), Vec::new()),
     };
+    let related = start
+        .as_ref()
+        .map(|start| RelatedWork::new(sources.related, &environment, (start, &input), &handed));
     let own = match &start {
         Some(start) => {
             let lines = start.errors(client, &own);
@@ -269,7 +276,8 @@ pub(super) fn observe(
     } else {
         Occasion::Moment(moment)
     };
-    let mut met = met(&environment, client, occasion, &input, bytes, &own, say);
+    let session = (&input, bytes, related.as_ref());
+    let mut met = met(&environment, client, occasion, session, &own, say);
     let done = own.followed_by(&met.text);
     if let Done::Context(text) = &done {
         let given = tokens::Given {
@@ -439,13 +447,13 @@ fn shows_before_compact(client: &Client) -> bool {
 }
 
 /// Returns the output of the other agents on this machine for an occasion, in addition to the
-/// project's `own`. `say` writes it, and what it writes counts as delivered.
+/// project's `own`, with past turns about the work that a session begins with. `say` writes it, and what it writes counts as
+/// delivered.
 fn met(
     environment: &Environment,
     client: &Client,
     occasion: Occasion,
-    input: &HookInput,
-    bytes: &[u8],
+    (input, bytes, related): (&HookInput, &[u8], Option<&RelatedWork<'_>>),
     own: &Done,
     say: impl FnOnce(&str) -> bool,
 ) -> InboxResult {
@@ -458,7 +466,13 @@ fn met(
     }
     let mut found = match Neighbours::find(environment, client, input) {
         Ok(Some(found)) => found,
-        Ok(None) => return InboxResult::default(),
+        Ok(None) => {
+            let text = related.map(|related| related.line(None));
+            return InboxResult {
+                text: text.unwrap_or_default(),
+                fault: None,
+            };
+        }
         Err(error) => {
             let line = if moment == SessionEvent::Begin {
                 UNREAD
@@ -476,10 +490,10 @@ fn met(
         _ => "",
     };
     if occasion == Occasion::FirstPrompt {
-        return found.at_first_prompt(recovered, say);
+        return found.at_first_prompt(recovered, related, say);
     }
     match moment {
-        SessionEvent::Begin => found.at_begin(recovered, say),
+        SessionEvent::Begin => found.at_begin(recovered, related, say),
         SessionEvent::Between => found.between(moment.word(), bytes, input.is_helper, say),
         SessionEvent::Rest => found.at_rest(),
         SessionEvent::End => found.at_end(),

@@ -10,7 +10,7 @@ use callosum_app::find::{asked, from_root, scope, searched, share};
 use callosum_app::memory::{self, MemoryMachine, SessionQuestion};
 use callosum_app::time_arg::TimeArg;
 use callosum_app::{CommandError, Exit};
-use callosum_memory::{Client, RankBy};
+use callosum_memory::{Origin, RankBy};
 use callosum_search::{By, Query, Search};
 use clap::{Args, ValueEnum};
 
@@ -32,7 +32,8 @@ use crate::ui::at_least_one;
 ///
 /// With --sessions, searches the past sessions of your agents instead, once `callosum memory on` has read them. A session
 /// is found by its messages, tool calls and failures. Each comes with the command that resumes it, and with a check of what
-/// it cites against the files as they are now.
+/// it cites against the files as they are now. Ledger entries, decisions, messages, tasks, discoveries and runs of plans are
+/// found with them.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -72,9 +73,9 @@ pub(crate) struct FindArgs {
     /// With --sessions: only turns since a time, a date or an age (30m, 2h, 7d)
     #[arg(long, value_name = "TIME", value_parser = TimeArg::read, requires = "sessions", allow_negative_numbers = true)]
     since: Option<TimeArg>,
-    /// With --sessions: only sessions of this agent
-    #[arg(long, value_name = "AGENT", value_parser = past_client, requires = "sessions")]
-    agent: Option<Client>,
+    /// With --sessions: only sessions of this agent, or records of this kind
+    #[arg(long, value_name = "AGENT", value_parser = origin, requires = "sessions")]
+    agent: Option<Origin>,
     /// Print each passage in full
     #[arg(long)]
     full: bool,
@@ -97,10 +98,9 @@ enum ByArg {
     Ck,
 }
 
-/// Parses the name of a client whose sessions can be read.
-fn past_client(text: &str) -> Result<Client, String> {
-    let names = Client::ALL.map(Client::name).join(", ");
-    Client::of(text).ok_or_else(|| format!("allowed: {names}"))
+/// Parses the name of a client whose sessions can be read, or of a kind of records.
+fn origin(text: &str) -> Result<Origin, String> {
+    Origin::of(text).ok_or_else(|| format!("allowed: {}", Origin::names()))
 }
 
 pub(super) fn run(context: &Context, args: &FindArgs) -> Result<(), CommandError> {
@@ -139,7 +139,7 @@ fn past_sessions(context: &Context, args: &FindArgs) -> Result<(), CommandError>
             question,
             folders: (!args.all_projects).then(|| memory::project_folders(context)),
             since: args.since.map(|since| since.first(now)),
-            client: args.agent,
+            origin: args.agent,
             by,
             limit: args.limit.get(),
         },

@@ -147,6 +147,13 @@ pub(super) fn status(context: &Context, status: &MemoryStatusOutput) -> Result<(
         ]);
     }
     shown.push_str(&table.render());
+    let records = status.records.iter().filter(|kind| kind.records > 0);
+    let records: Vec<String> = records
+        .map(|kind| format!("{} {}", kind.kind, thousands(kind.records)))
+        .collect();
+    if !records.is_empty() {
+        let _ = writeln!(shown, "records: {}", records.join(", "));
+    }
     for folder in &status.excluded {
         let _ = writeln!(shown, "excluded: {}", on_one_line(folder));
     }

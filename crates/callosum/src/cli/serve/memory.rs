@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use callosum_app::memory::{MemoryMachine, MemoryServer};
 use callosum_app::report::Reporter;
-use callosum_daemon::{ListenTarget, SessionMemory, SessionQuery};
+use callosum_daemon::{ListenTarget, QueryFailure, SessionMemory, SessionQuery};
 use callosum_host::process::Cancel;
+use serde::Serialize;
 use serde_json::Value;
 
 use super::Ground;
@@ -26,6 +27,7 @@ pub(super) fn sessions(
         environment: ground.environment.clone(),
         report: report.without_progress(),
         cancel: cancel.clone(),
+        project: Vec::new(),
     };
     Some(Arc::new(Sessions(MemoryServer::new(machine))))
 }
@@ -33,13 +35,16 @@ pub(super) fn sessions(
 struct Sessions(MemoryServer);
 
 impl SessionMemory for Sessions {
-    fn query(&self, query: SessionQuery) -> Result<Value, String> {
-        let answer = self.0.query(&query).map_err(|error| error.one_line())?;
-        serde_json::to_value(answer).map_err(|error| error.to_string())
+    fn query(&self, query: SessionQuery) -> Result<Value, QueryFailure> {
+        value(&self.0.query(&query)?)
     }
 
-    fn health(&self) -> Result<Value, String> {
-        let state = self.0.status().map_err(|error| error.one_line())?;
-        serde_json::to_value(state).map_err(|error| error.to_string())
+    fn health(&self) -> Result<Value, QueryFailure> {
+        let state = self.0.status();
+        value(&state.map_err(|error| QueryFailure::Unavailable(error.one_line()))?)
     }
+}
+
+fn value(answer: &impl Serialize) -> Result<Value, QueryFailure> {
+    serde_json::to_value(answer).map_err(|error| QueryFailure::Unavailable(error.to_string()))
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use callosum_app::memory::known_projects;
 use callosum_app::mesh::author_args::MARKS;
 use callosum_app::{CommandError, Exit, config_errors, disk_errors};
 use callosum_config::{Environment, Homes, PageSetting, Project, ProjectOverrides, Repositories};
@@ -205,23 +206,13 @@ impl Machine for ThisMachine {
     fn projects(&self) -> Vec<PathBuf> {
         // The projects that the page was opened for come first, the last one before the others. A list that cannot be read
         // leaves the other one.
-        let listed = |list: Repositories<'_>| list.all().unwrap_or_default().known;
-        let mut first = listed(opened(&self.disk, &self.homes));
+        let mut first = opened(&self.disk, &self.homes)
+            .all()
+            .unwrap_or_default()
+            .known;
         first.sort_by(|one, other| other.since.cmp(&one.since));
-        let known = listed(Repositories::new(&self.disk, self.homes.repositories()));
-        let mut roots: Vec<PathBuf> = first
-            .into_iter()
-            .chain(known)
-            .map(|known| known.root)
-            .collect();
-        let others = self.homes.machine.join("projects");
-        for entry in self.disk.list_dir(&others).unwrap_or_default() {
-            let root = self
-                .disk
-                .read_at_most(&others.join(entry.name).join("root"), 64 * 1024);
-            let root = root.ok().and_then(|bytes| String::from_utf8(bytes).ok());
-            roots.extend(root.map(PathBuf::from));
-        }
+        let mut roots: Vec<PathBuf> = first.into_iter().map(|known| known.root).collect();
+        roots.extend(known_projects(&self.disk, &self.homes));
         let mut seen = BTreeSet::new();
         roots.retain(|root| root.is_absolute() && root.is_dir() && seen.insert(root.clone()));
         roots.truncate(MOST_PROJECTS);

@@ -7,13 +7,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use callosum_app::overview::Gatherer;
+use callosum_app::report::Silent;
 use callosum_app::{CommandError, Exit, context};
 use callosum_host::process::{self, Cancel, Ending, Launch, Limits};
 use callosum_host::terminal::{Keys, wait_for_keys};
 use callosum_top::{Options, Overview, Palette, Source, Wait};
 
 use super::plain_values::overview;
-use super::silent_reporter::Silent;
 use crate::cli::context::Context;
 
 /// Time between two overviews.

@@ -7,8 +7,6 @@ mod dashboard;
 #[cfg(feature = "tui")]
 mod plain_values;
 #[cfg(feature = "tui")]
-mod silent_reporter;
-
 use callosum_app::CommandError;
 use callosum_app::overview::gather;
 use clap::Args;

@@ -26,6 +26,8 @@ mod panes;
 mod parity;
 /// Events of any topic.
 mod publishing;
+/// Past turns in a digest.
+mod related_turns;
 /// Prompts and their categories.
 mod routing;
 /// Work that one agent leaves for another.

@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use callosum_app::memory::{MemoryMachine, MemoryServer};
 use callosum_app::report::Reporter;
-use callosum_daemon::{ListenTarget, SessionMemory, SessionQuery};
+use callosum_client::signs_of_life::signs_of_life;
+use callosum_config::Homes;
+use callosum_daemon::{ListenTarget, SessionMemory, SessionQuery, SignsOfLife};
+use callosum_host::Disk;
 use callosum_host::process::Cancel;
 use serde_json::Value;
 
@@ -27,19 +30,34 @@ pub(super) fn sessions(
         report: report.without_progress(),
         cancel: cancel.clone(),
     };
-    Some(Arc::new(Sessions(MemoryServer::new(machine))))
+    Some(Arc::new(Sessions {
+        server: MemoryServer::new(machine),
+        disk: ground.disk.clone(),
+        homes: ground.homes.clone(),
+    }))
 }
 
-struct Sessions(MemoryServer);
+struct Sessions {
+    server: MemoryServer,
+    disk: Disk,
+    homes: Homes,
+}
 
 impl SessionMemory for Sessions {
     fn query(&self, query: SessionQuery) -> Result<Value, String> {
-        let answer = self.0.query(&query).map_err(|error| error.one_line())?;
+        let answer = self
+            .server
+            .query(&query)
+            .map_err(|error| error.one_line())?;
         serde_json::to_value(answer).map_err(|error| error.to_string())
     }
 
     fn health(&self) -> Result<Value, String> {
-        let state = self.0.status().map_err(|error| error.one_line())?;
+        let state = self.server.status().map_err(|error| error.one_line())?;
         serde_json::to_value(state).map_err(|error| error.to_string())
+    }
+
+    fn signs_of_life(&self) -> SignsOfLife {
+        signs_of_life(&self.disk, &self.homes)
     }
 }

@@ -36,6 +36,7 @@ mod event_cache;
 mod event_stream;
 mod fsync_worker;
 mod get_events;
+mod heartbeats;
 mod instance;
 mod memory;
 mod metrics;
@@ -61,6 +62,7 @@ use self::state::ServerState;
 pub use self::{
     addresses::{Addresses, ListenTarget},
     client::{Listening, ServerMessage, hand_in},
+    heartbeats::SignsOfLife,
     instance::{Instance, Serving, Unserved, ask, is_held, may_be_there, noted_pid, running},
     memory::{QueryFailure, SessionMemory, SessionQuery},
     models::{Infer, InferError, InferReply, InferRequest, ModelServing},

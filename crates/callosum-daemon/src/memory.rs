@@ -3,7 +3,7 @@
 //! Seed CALC §4, layer 5: `POST /query`, `GET /health` and `POST /heartbeat`. Off unless an address is given. The program supplies
 //! the index; queries block, so each is on a thread that the runtime lends.
 
-use std::{cell::RefCell, collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use hyper::{Request, Response, StatusCode, body::Incoming};
 use jiff::Timestamp;
@@ -12,7 +12,9 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
 use super::{
-    ServerState, request,
+    ServerState,
+    heartbeats::{Heartbeats, SignsOfLife},
+    request,
     response::{self, Reply},
 };
 
@@ -24,12 +26,6 @@ pub(super) const HEARTBEAT: &str = "/heartbeat";
 
 /// Queries that are answered at once; further ones wait.
 const MOST_AT_ONCE: usize = 4;
-
-/// Most agents whose heartbeats are kept.
-const MOST_AGENTS: usize = 64;
-
-/// Longest name of an agent, in bytes.
-const LONGEST_NAME: usize = 128;
 
 /// Longest query, in bytes.
 const LONGEST_QUERY: usize = 16 * 1024;
@@ -64,6 +60,9 @@ pub trait SessionMemory: Send + Sync {
     /// # Errors
     /// The memory is off or cannot be read, in words for people.
     fn health(&self) -> Result<Value, QueryFailure>;
+
+    /// Returns the last sign of life of each agent that left one on this machine. It blocks.
+    fn signs_of_life(&self) -> SignsOfLife;
 }
 
 /// A query, with the names and defaults of the seed.
@@ -100,7 +99,7 @@ fn three_hundred() -> u64 {
 pub(super) struct Memory {
     sessions: Arc<dyn SessionMemory>,
     places: Arc<Semaphore>,
-    heartbeats: RefCell<BTreeMap<String, Timestamp>>,
+    heartbeats: Heartbeats,
 }
 
 impl Memory {
@@ -108,15 +107,15 @@ impl Memory {
         Self {
             sessions,
             places: Arc::new(Semaphore::new(MOST_AT_ONCE)),
-            heartbeats: RefCell::default(),
+            heartbeats: Heartbeats::default(),
         }
     }
 
     /// Does blocking work on another thread.
-    async fn ask(
+    async fn ask<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&dyn SessionMemory) -> Result<Value, QueryFailure> + Send + 'static,
-    ) -> Result<Value, QueryFailure> {
+        work: impl FnOnce(&dyn SessionMemory) -> Result<T, QueryFailure> + Send + 'static,
+    ) -> Result<T, QueryFailure> {
         let place = Arc::clone(&self.places).acquire_owned().await;
         let place =
             place.map_err(|_| QueryFailure::Unavailable("the daemon is ending".to_owned()))?;
@@ -131,13 +130,9 @@ impl Memory {
 
     /// Answers `GET /health`.
     pub(super) async fn health(&self) -> Response<Reply> {
-        let heartbeats: BTreeMap<String, String> = {
-            let known = self.heartbeats.borrow();
-            known
-                .iter()
-                .map(|(agent, at)| (agent.clone(), at.to_string()))
-                .collect()
-        };
+        // They cannot be looked up only while the daemon ends.
+        let signs = self.ask(|sessions| Ok(sessions.signs_of_life())).await;
+        let heartbeats = self.heartbeats.latest(signs.unwrap_or_default());
         match self.ask(|sessions| sessions.health()).await {
             Ok(state) => response::data(
                 StatusCode::OK,
@@ -170,7 +165,7 @@ pub(super) async fn answer(
     let read = if is_query {
         read_query(&body).map(Some)
     } else {
-        beat(memory, &body, now).map(|()| None)
+        memory.heartbeats.beat(&body, now).map(|()| None)
     };
     match read {
         Err(words) => {
@@ -209,28 +204,6 @@ fn read_query(body: &[u8]) -> Result<SessionQuery, String> {
         ));
     }
     Ok(query)
-}
-
-/// Notes that an agent is alive.
-fn beat(memory: &Memory, body: &[u8], now: Timestamp) -> Result<(), String> {
-    #[derive(Deserialize)]
-    struct Heartbeat {
-        agent: String,
-    }
-    let Heartbeat { agent } = serde_json::from_slice(body).map_err(|error| error.to_string())?;
-    if agent.trim().is_empty() || agent.len() > LONGEST_NAME {
-        return Err(format!("`agent` must have 1 to {LONGEST_NAME} bytes"));
-    }
-    let mut known = memory.heartbeats.borrow_mut();
-    known.insert(agent, now);
-    while known.len() > MOST_AGENTS {
-        let oldest = known.iter().min_by_key(|(_, at)| **at);
-        let Some(oldest) = oldest.map(|(agent, _)| agent.clone()) else {
-            break;
-        };
-        known.remove(&oldest);
-    }
-    Ok(())
 }
 
 #[cfg(test)]

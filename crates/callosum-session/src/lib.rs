@@ -42,6 +42,7 @@ pub mod rollback;
 mod sanitize;
 mod session_start;
 mod source;
+pub mod sync;
 pub mod system;
 mod timestamp;
 pub mod trajectory;

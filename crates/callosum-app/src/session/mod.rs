@@ -17,6 +17,7 @@ pub mod resolve;
 pub mod rollback;
 mod session_errors;
 pub mod status;
+pub mod sync;
 
 pub use self::budget::BudgetOutput;
 pub use self::check::CheckpointOutput;
@@ -34,6 +35,7 @@ pub use self::resolve::ResolveOutput;
 pub use self::rollback::RollbackOutput;
 pub use self::session_errors::{explain, undecided};
 pub use self::status::SessionStatusOutput;
+pub use self::sync::SyncOutput;
 
 use std::borrow::Cow;
 use std::path::Path;

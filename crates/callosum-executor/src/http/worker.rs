@@ -53,6 +53,7 @@ pub(crate) fn answer(
             Ok(())
         }
         Want::Call(_) => Err(ErrorText::of_ours("a model has no tools to call")),
+        Want::Resources(_) => Err(ErrorText::of_ours("a model has no resources")),
         Want::Answer(request) => {
             let window = job.context_tokens.unwrap_or(WINDOW);
             let prompt = prompt(request, job, window, means, tell)?;

@@ -29,6 +29,7 @@ use tokio::{
 
 use super::{
     http_transport::Remote,
+    resources,
     tool::{self, Listed},
 };
 use crate::{
@@ -104,6 +105,9 @@ where
         .await
         .map_err(|error| not_begun(&error))?;
     let peer: &Peer<RoleClient> = &service;
+    if let Want::Resources(query) = &job.want {
+        return resources::read_listed(peer, query, &tell).await;
+    }
     let tools = listed(peer).await?;
     let wanted = job.tool.as_deref().unwrap_or_default();
     let chosen = tools.iter().find(|one| one.info.name == wanted);
@@ -139,7 +143,9 @@ where
         (Want::Answer(_), _) if job.tool.is_none() => Err(ErrorText::of_ours(
             "it is a server of tools, but none of them takes a task",
         )),
-        (Want::Ready, _) => Err(ErrorText::of_ours("a server of tools loads no model")),
+        (Want::Ready | Want::Resources(_), _) => {
+            Err(ErrorText::of_ours("a server of tools loads no model"))
+        }
         (Want::Answer(_) | Want::Call(_), None) => Err(ErrorText::of_ours(&format!(
             "its server no longer has the tool `{wanted}`"
         ))),
@@ -300,7 +306,7 @@ fn not_begun(error: &ClientInitializeError) -> ErrorText {
     ErrorText::of_kind(kind, &with_causes(error))
 }
 
-fn not_done(error: &ServiceError) -> ErrorText {
+pub(super) fn not_done(error: &ServiceError) -> ErrorText {
     match error {
         ServiceError::McpError(error) => ErrorText::words(&error.message),
         ServiceError::TransportClosed | ServiceError::TransportSend(_) => {

@@ -80,6 +80,13 @@ pub(crate) enum Event {
         /// Whether it failed.
         is_error: bool,
     },
+    /// A resource of the server.
+    Resource {
+        /// Its name.
+        uri: String,
+        /// Its text.
+        text: String,
+    },
     /// The result of a tool that the other side used itself, if the tool does more than read.
     Used {
         /// Its text.

@@ -5,7 +5,7 @@ use std::{ffi::OsString, path::PathBuf, time::Duration};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::name::Transport;
+use super::{name::Transport, resources::ResourceQuery};
 use crate::{client::Client, protocol::Request, registry::Executor, runner::Timeouts};
 
 /// One thing to be asked of an executor.
@@ -88,6 +88,8 @@ pub(crate) enum Want {
     Answer(Request),
     /// A call of the tool, with these arguments.
     Call(Map<String, Value>),
+    /// The resources that the server's index lists.
+    Resources(ResourceQuery),
 }
 
 impl Job {

@@ -7,7 +7,7 @@
 //! strangers does so outside of the controller.
 //!
 //! `job` is the input of that process, `event` its output, a line each. The controller's side is in
-//! `run_worker`, `tool_call` and `cancel`, the other side in [`worker`](crate::worker).
+//! `run_worker`, `tool_call`, `resources` and `cancel`, the other side in [`worker`](crate::worker).
 //! `strip_reasoning` removes thoughts from an answer. `runtime` and `output_reader` are for
 //! protocols that a library speaks on the other side, on a runtime: events as they come, and bytes
 //! as signs of life.
@@ -19,6 +19,7 @@ mod event;
 mod job;
 mod name;
 mod output_reader;
+mod resources;
 pub(crate) mod run_worker;
 mod runtime;
 mod strip_reasoning;
@@ -35,6 +36,7 @@ pub(crate) use self::{
 };
 pub use self::{
     name::Transport,
+    resources::{EXACT, Resource, ResourceError, ResourceQuery, ResourceServer, read_resources},
     tool_call::{CallError, ToolAnswer, call_tool},
     worker_context::WorkerContext,
 };

@@ -394,7 +394,8 @@ impl WorkerListener {
         };
         let hearing = &mut self.hearing;
         match event {
-            Event::Life => {}
+            // Resources are asked for by `read_resources` alone.
+            Event::Life | Event::Resource { .. } => {}
             Event::Doing { what } => {
                 hearing.tools.may_begin();
                 hearing.doing = Some(what);

@@ -39,7 +39,8 @@ fn every_json_output_fits_its_published_schema() {
         .success()
         .json();
     assert_eq!(Schema::published("output-recall-show").fault(&shown), None);
-    let outputs: [(&str, &[&str], i32); 100] = [
+    let program = fakes::program("callosum").display().to_string();
+    let outputs: [(&str, &[&str], i32); 101] = [
         ("output-mesh-conflicts", &["mesh", "conflicts", "list"], 0),
         ("output-mesh-fleet", &["mesh", "fleet", "status"], 0),
         ("output-mesh-fleet-doctor", &["mesh", "fleet", "doctor"], 1),
@@ -194,6 +195,11 @@ fn every_json_output_fits_its_published_schema() {
         (
             "output-session-rollback",
             &["session", "rollback", "1s", "--yes"],
+            0,
+        ),
+        (
+            "output-session-sync",
+            &["session", "sync", "--", &program, "mcp"],
             0,
         ),
         (

@@ -45,7 +45,7 @@ use callosum_app::serve::ServeStatusOutput;
 use callosum_app::session::{
     BudgetOutput, CheckpointOutput as SessionCheckOutput, DecideOutput, DecisionsOutput,
     GhostOutput, GroundingOutput, HandoffOutput, HealOutput, RecoverOutput as SessionRecoverOutput,
-    ReposOutput, ResolveOutput, RollbackOutput, SessionStatusOutput, SynthesisOutput,
+    ReposOutput, ResolveOutput, RollbackOutput, SessionStatusOutput, SyncOutput, SynthesisOutput,
 };
 use callosum_app::snapshot::{CleanOutput, RestoreOutput, SnapshotOutput, SnapshotsOutput};
 use callosum_app::status::StatusOutput;
@@ -187,6 +187,7 @@ const SCHEMAS: &[Entry] = &[
     ("output-session-rollback", || schema_for!(RollbackOutput)),
     ("output-session-status", || schema_for!(SessionStatusOutput)),
     ("output-session-decisions", || schema_for!(DecisionsOutput)),
+    ("output-session-sync", || schema_for!(SyncOutput)),
     ("output-snapshot-clean", || schema_for!(CleanOutput)),
     ("output-snapshot-create", || schema_for!(SnapshotOutput)),
     ("output-snapshot-list", || schema_for!(SnapshotsOutput)),

@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use callosum_app::memory::{MemoryMachine, MemoryServer};
 use callosum_app::report::Reporter;
-use callosum_daemon::{ListenTarget, QueryFailure, SessionMemory, SessionQuery};
+use callosum_client::signs_of_life::signs_of_life;
+use callosum_config::Homes;
+use callosum_daemon::{ListenTarget, QueryFailure, SessionMemory, SessionQuery, SignsOfLife};
+use callosum_host::Disk;
 use callosum_host::process::Cancel;
 use serde::Serialize;
 use serde_json::Value;
@@ -29,19 +32,31 @@ pub(super) fn sessions(
         cancel: cancel.clone(),
         project: Vec::new(),
     };
-    Some(Arc::new(Sessions(MemoryServer::new(machine))))
+    Some(Arc::new(Sessions {
+        server: MemoryServer::new(machine),
+        disk: ground.disk.clone(),
+        homes: ground.homes.clone(),
+    }))
 }
 
-struct Sessions(MemoryServer);
+struct Sessions {
+    server: MemoryServer,
+    disk: Disk,
+    homes: Homes,
+}
 
 impl SessionMemory for Sessions {
     fn query(&self, query: SessionQuery) -> Result<Value, QueryFailure> {
-        value(&self.0.query(&query)?)
+        value(&self.server.query(&query)?)
     }
 
     fn health(&self) -> Result<Value, QueryFailure> {
-        let state = self.0.status();
+        let state = self.server.status();
         value(&state.map_err(|error| QueryFailure::Unavailable(error.one_line()))?)
+    }
+
+    fn signs_of_life(&self) -> SignsOfLife {
+        signs_of_life(&self.disk, &self.homes)
     }
 }
 

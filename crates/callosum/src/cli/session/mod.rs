@@ -18,6 +18,7 @@ mod repos;
 mod resolve;
 mod rollback;
 mod status;
+mod sync;
 
 pub(super) use self::handoff::not_handed;
 
@@ -52,12 +53,13 @@ pub(crate) enum SessionCommand {
     Checkpoint(checkpoint::CheckpointArgs),
     Ghost(ghost::GhostArgs),
     Repos(repos::ReposArgs),
+    Sync(sync::SyncArgs),
 }
 
 pub(super) fn run(context: &Context, command: &SessionCommand) -> Result<(), CommandError> {
     if matches!(
         command,
-        SessionCommand::Decide(_) | SessionCommand::Handoff(_)
+        SessionCommand::Decide(_) | SessionCommand::Handoff(_) | SessionCommand::Sync(_)
     ) {
         remember(context);
     }
@@ -78,6 +80,7 @@ pub(super) fn run(context: &Context, command: &SessionCommand) -> Result<(), Com
         SessionCommand::Checkpoint(args) => checkpoint::run(context, args),
         SessionCommand::Status(args) => status::run(context, args),
         SessionCommand::Repos(args) => repos::run(context, args),
+        SessionCommand::Sync(args) => sync::run(context, args),
     }
 }
 

@@ -1,7 +1,6 @@
 //! The integration parity checklist of Seed CALC §11: every capability for Claude Code, Codex and Gemini CLI.
 //!
-//! One test for each row, or for two that one act shows. Payloads are recorded from the real clients. The Graph Kernel
-//! heartbeat is the one row without a test: it comes with past sessions.
+//! One test for each row, or for two that one act shows. Payloads are recorded from the real clients.
 
 use callosum_testkit::{TestEnv, fakes};
 use serde_json::{Value, json};
@@ -10,6 +9,7 @@ use super::lines;
 use crate::{
     clients::with_clients,
     neighbours::{CLIENTS, context, tell},
+    serving::daemon::Daemon,
 };
 
 /// The three clients of the checklist: name, agent, recorded beginning of a session, recorded end of a tool.
@@ -135,6 +135,37 @@ fn active_tasks_and_memory_files() {
         ] {
             assert!(told.contains(part), "{client}: {part}: {told}");
         }
+    }
+}
+
+/// CALC-PAR-1, CALC-L5-1, row 8: the hooks of each client are a heartbeat to `GET /health`, from the beginning of a session to
+/// its end, and a later posted one counts too.
+#[test]
+fn graph_kernel_heartbeat() {
+    let env = TestEnv::new();
+    let daemon = Daemon::with(&env, &["--memory", "127.0.0.1:0"]);
+    // The memory is off: who is alive does not depend on it.
+    let heartbeats = || {
+        let health = daemon.get("memory", "/health").with(200).body;
+        let health: Value = serde_json::from_str(&health).unwrap();
+        health["heartbeats"].clone()
+    };
+    assert_eq!(heartbeats(), json!({}));
+    for (number, (client, agent, begin, _)) in CLIENTS.into_iter().enumerate() {
+        tell(&env, client, "session-start", begin);
+        let known = heartbeats();
+        assert_eq!(known[agent], NOW, "{client}: {known}");
+        assert_eq!(known.as_object().unwrap().len(), number + 1, "{known}");
+    }
+    for (client, agent, begin, after_tool) in CLIENTS {
+        let session = serde_json::from_str::<Value>(begin).unwrap()["session_id"].clone();
+        let mut event: Value = serde_json::from_str(after_tool).unwrap();
+        event["session_id"] = session;
+        event["cwd"] = env.project().display().to_string().into();
+        let hook = env.callosum().arguments(["hook", client, "post-tool-use"]);
+        let hook = hook.env("CALLOSUM_TEST_CLOCK", "2026-01-02T03:05:00Z");
+        hook.input(event.to_string()).run();
+        assert_eq!(heartbeats()[agent], "2026-01-02T03:05:00Z", "{client}");
     }
 }
 

@@ -27,7 +27,7 @@ impl<'a> Daemon<'a> {
     }
 
     /// One that was started with these options as well.
-    pub(super) fn with(env: &'a TestEnv, options: &[&str]) -> Self {
+    pub(crate) fn with(env: &'a TestEnv, options: &[&str]) -> Self {
         let mut arguments = vec!["serve", "--detach", "--json"];
         for usual in ["--events", "--bus", "--metrics"] {
             if !options.contains(&usual) {
@@ -82,7 +82,7 @@ impl<'a> Daemon<'a> {
         post(self.at("events"), query, body)
     }
 
-    pub(super) fn get(&self, what: &str, path: &str) -> Answer {
+    pub(crate) fn get(&self, what: &str, path: &str) -> Answer {
         ask(
             self.at(what),
             &format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"),
@@ -176,15 +176,15 @@ fn joined(mut chunks: &str) -> Option<String> {
 
 /// What was answered.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(crate) struct Answer {
     pub(super) status: u16,
     pub(super) headers: BTreeMap<String, String>,
-    pub(super) body: String,
+    pub(crate) body: String,
 }
 
 impl Answer {
     /// The same, if it has this status.
-    pub(super) fn with(self, status: u16) -> Self {
+    pub(crate) fn with(self, status: u16) -> Self {
         assert_eq!(self.status, status, "{self:?}");
         self
     }

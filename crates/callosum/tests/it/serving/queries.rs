@@ -59,7 +59,7 @@ fn the_daemon_answers_queries() {
         (&health["healthy"], &health["memory"]["turns"]),
         (&json!(true), &json!(4))
     );
-    assert!(health["heartbeats"]["gemini"].is_string(), "{health}");
+    assert!(health["heartbeats"]["gemini-cli"].is_string(), "{health}");
     // The other ports do not answer queries.
     assert_eq!(
         post(&daemon, "events", "/query", r#"{"query":"broker"}"#).status,

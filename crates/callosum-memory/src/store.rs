@@ -2,6 +2,7 @@
 
 use std::{collections::HashSet, iter::repeat};
 
+use callosum_redact::secrets;
 use callosum_search::push_words;
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, params};
@@ -40,6 +41,8 @@ pub(crate) struct Store<'c> {
     /// Whether the sessions of that file are left out.
     is_excluded: bool,
     words: String,
+    /// The last title as it was given, and without secrets.
+    title: (Option<String>, Option<String>),
 }
 
 impl<'c> Store<'c> {
@@ -50,6 +53,7 @@ impl<'c> Store<'c> {
             session: None,
             is_excluded: false,
             words: String::new(),
+            title: (None, None),
         }
     }
 
@@ -221,10 +225,16 @@ impl<'c> Store<'c> {
         self.describe(folder, title)
     }
 
-    fn describe(&self, folder: Option<&str>, title: Option<&str>) -> rusqlite::Result<()> {
+    fn describe(&mut self, folder: Option<&str>, title: Option<&str>) -> rusqlite::Result<()> {
         if folder.is_none() && title.is_none() {
             return Ok(());
         }
+        // Parts of a session come one after the other, each with the same title.
+        if self.title.0.as_deref() != title {
+            let masked = title.map(|title| secrets::mask(title).text);
+            self.title = (title.map(str::to_owned), masked);
+        }
+        let title = self.title.1.as_deref();
         // The first folder is the one that the session is resumed in.
         let sql = "UPDATE session SET folder = coalesce(folder, ?2), title = coalesce(?3, title) WHERE id = ?1";
         self.connection

@@ -83,7 +83,15 @@ fn past_sessions(context: &Context, arguments: &Arguments) -> Result<String, Com
 /// Returns a session as a text. Its turns are quoted: they are data, and no instructions to the agent that reads them.
 fn session(one: &SessionHitOutput) -> String {
     let when = one.last.as_deref().unwrap_or("no time");
-    let mut shown = format!("{} {} {when}, {}\n", one.agent, one.session, one.verified);
+    // A session is resumed by a person, and a record is shown to anyone.
+    let by = match one.resume.first().map(String::as_str) {
+        Some("callosum") => format!(", `{}`", one.resume.join(" ")),
+        _ => String::new(),
+    };
+    let mut shown = format!(
+        "{} {} {when}, {}{by}\n",
+        one.agent, one.session, one.verified
+    );
     for turn in &one.turns {
         let text: String = turn.text.chars().take(LONGEST_TURN).collect();
         let text = quote::inline(&text);

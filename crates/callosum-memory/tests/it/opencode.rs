@@ -8,7 +8,8 @@ const TABLES: &str = "
 CREATE TABLE session(id TEXT PRIMARY KEY, parent_id TEXT, directory TEXT, title TEXT, time_created INTEGER, time_updated INTEGER);
 CREATE TABLE message(id TEXT PRIMARY KEY, session_id TEXT, time_created INTEGER, time_updated INTEGER, data TEXT);
 CREATE TABLE part(id TEXT PRIMARY KEY, message_id TEXT, session_id TEXT, time_created INTEGER, time_updated INTEGER, data TEXT);
-INSERT INTO session VALUES('ses_1', NULL, '/src/shop', 'Fix the cart', 1, 1), ('ses_2', NULL, '/src/x', 'Other', 1, 1);
+INSERT INTO session VALUES('ses_1', NULL, '/src/shop', 'Fix the cart', 1, 1),
+ ('ses_2', NULL, '/src/x', 'Use ghp_abcdefghijklmnopqrstuvwxyz0123456789', 1, 1);
 INSERT INTO message VALUES('m1', 'ses_1', 1, 1, '{\"role\":\"user\"}'), ('m2', 'ses_2', 1, 1, '{\"role\":\"assistant\"}');
 INSERT INTO part VALUES('p1', 'm1', 'ses_1', 10, 10, '{\"type\":\"text\",\"text\":\"The cart loses items\"}'),
  ('p2', 'm2', 'ses_2', 10, 10, '{\"type\":\"tool\",\"tool\":\"bash\",\"state\":{\"status\":\"error\",\"input\":{\"command\":\"make cart\"},\"error\":\"no rule\"}}'),
@@ -33,6 +34,8 @@ fn parts_are_turns_and_changes_are_read() {
         ("ses_1", Some("Fix the cart"))
     );
     assert_eq!(machine.found("\"no rule\""), ["ses_2"]);
+    let title = machine.search("\"no rule\"").remove(0).title.unwrap();
+    assert!(!title.contains("ghp_abc"), "{title}");
     let change = "UPDATE part SET time_updated = 20, data = '{\"type\":\"text\",\"text\":\"The cart doubles items\"}' WHERE id = 'p1'";
     connection.execute_batch(change).unwrap();
     machine.update();

@@ -1,6 +1,7 @@
 //! Records of our own in the memory of past sessions: ledger entries, decisions, messages, tasks, discoveries and plans.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 
 use callosum_testkit::{Schema, TestEnv};
 use serde_json::{Value, json};
@@ -62,6 +63,20 @@ fn hit(found: &Value, kind: &str) -> Value {
     let mut hits = hits.filter(|hit| hit["agent"] == kind);
     let hit = hits.next().unwrap_or_else(|| panic!("no {kind}: {found}"));
     hit.clone()
+}
+
+/// Returns the files below a folder whose names fit.
+fn files(folder: &Path, fits: &dyn Fn(&str) -> bool) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files(&path, fits));
+        } else if fits(path.file_name().unwrap().to_str().unwrap()) {
+            found.push(path);
+        }
+    }
+    found
 }
 
 /// CALC-L5-1: each kind of record is found beside the turns of sessions, with the command that shows it.
@@ -163,6 +178,15 @@ fn a_record_that_is_gone_is_not_found() {
         kinds(&find(&env, "pelicans", &[])),
         ["decision", "ledger", "plan", "task"]
     );
+    // The notes lose a decision, and the project its ledger.
+    let state = files(&env.folder(), &|name| name == "NOTES.md").remove(0);
+    let notes = fs::read_to_string(&state).unwrap();
+    fs::write(&state, notes.replace("Pelicans are pushed", "Herons fly")).unwrap();
+    assert_eq!(
+        kinds(&find(&env, "pelicans", &[])),
+        ["ledger", "plan", "task"]
+    );
+    fs::write(&state, notes).unwrap();
     env.run(["memory", "forget", &run]).success();
     env.run(["memory", "rebuild"]).success();
     assert_eq!(
@@ -225,4 +249,29 @@ fn projects_with_equal_ids_are_kept_apart() {
     assert_eq!(hits.len(), 2, "{out}");
     assert_ne!(of("folder")[0], of("folder")[1]);
     assert_eq!(of("agent"), [&json!("ledger"); 2]);
+}
+
+/// CALC-L5-2: with its ledger and journal, a project's entries and plans go.
+#[test]
+fn a_ledger_that_is_gone_takes_its_entries_along() {
+    let env = with_records();
+    env.run(["memory", "on"]).success();
+    assert_eq!(
+        kinds(&find(&env, "pelicans", &["--agent", "ledger"])).len(),
+        1
+    );
+    let days = files(&env.folder(), &|name| name.ends_with(".jsonl"));
+    let days = days
+        .iter()
+        .filter(|path| path.parent().unwrap().ends_with("cal_audit"));
+    let ledger = files(&env.folder(), &|name| {
+        [".cal_memory.json", ".cal_hashlog", "watermark"].contains(&name)
+    });
+    assert!(ledger.len() >= 2 && days.clone().count() > 0, "{ledger:?}");
+    ledger
+        .iter()
+        .chain(days)
+        .for_each(|path| fs::remove_file(path).unwrap());
+    let left = kinds(&find(&env, "pelicans", &[]));
+    assert_eq!(left, ["decision", "discovery", "message", "task"]);
 }

@@ -22,7 +22,8 @@ use super::context::Context;
 /// Index the past sessions of your agents on this machine, to search them
 ///
 /// Off until you turn it on. Reads the session files of Claude Code, Codex, Gemini CLI, Qwen Code and opencode, and never
-/// changes them. Secrets are masked before a text is stored, in a file that only you can read. Nothing leaves the machine.
+/// changes them, and the ledgers, decisions, plans and messages of your projects. Secrets are masked before a text is stored,
+/// in a file that only you can read. Nothing leaves the machine.
 #[derive(Debug, Subcommand)]
 pub(crate) enum MemoryCommand {
     On(OnArgs),

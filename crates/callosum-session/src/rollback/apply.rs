@@ -7,12 +7,11 @@ use serde_json::json;
 
 use super::{
     History, RollbackError, RollbackPlan,
-    plan::is_bead,
+    plan::{is_bead, is_trajectory},
     record::{self, FORMAT, PENDING, RollbackRecord, RolledFile},
     versions::{Versions, checksum},
 };
 use crate::{
-    merge::Kind,
     notes::Notes,
     timestamp::second,
     transaction::{LockedSession, SessionError},
@@ -150,7 +149,7 @@ impl LockedSession<'_> {
             },
         };
         // Of the notes, `edit_notes` keeps what it finds.
-        if !is_record && (!is_notes || wanted.is_none()) {
+        if !is_notes || wanted.is_none() {
             versions.keep(ts, &rolled.file, there.as_deref())?;
         }
         match wanted {
@@ -178,16 +177,4 @@ fn sync_folder_of(path: &Path, held: &LockedSession<'_>) -> Result<(), ZoneError
         held.session.disk.sync_dir(folder)?;
     }
     Ok(())
-}
-
-/// Whether a path from the root is of a trajectory, compressed or not.
-fn is_trajectory(name: &str, folder: &str) -> bool {
-    let file = name
-        .strip_prefix(folder)
-        .and_then(|rest| rest.strip_prefix('/'));
-    let plain = file.map(|file| file.strip_prefix("archive/").unwrap_or(file));
-    let plain = plain.map(|file| file.strip_suffix(".gz").unwrap_or(file));
-    plain.is_some_and(|file| {
-        !file.contains('/') && Kind::of(&format!("trajectory/{file}")) == Some(Kind::Trajectory)
-    })
 }

@@ -10,6 +10,7 @@ use super::{
 };
 use crate::{
     bead::{Bead, BeadId, Sheet},
+    merge::Kind,
     timestamp::second,
     trajectory::day_files,
     transaction::{Session, SessionError},
@@ -51,6 +52,7 @@ impl Session<'_> {
         };
         self.plan_notes_and_beads(&ts, to, history, &mut plan)?;
         self.plan_trajectories(&ts, &mut plan)?;
+        self.plan_replaced_trajectories(&ts, &mut plan)?;
         plan.files.retain(|file| file.now != file.then);
         plan.files.sort_by(|a, b| a.file.cmp(&b.file));
         Ok(plan)
@@ -165,6 +167,53 @@ impl Session<'_> {
         }
         Ok(())
     }
+}
+
+impl Session<'_> {
+    /// Plans trajectories that were replaced as a whole since: records of any time may have come from another project, or from
+    /// git.
+    fn plan_replaced_trajectories(
+        &self,
+        ts: &str,
+        plan: &mut RollbackPlan,
+    ) -> Result<(), RollbackError> {
+        let (disk, zones) = (self.disk, self.zones);
+        let versions = Versions::of(disk, zones)?;
+        for (file, before) in versions.at(ts)? {
+            if !is_trajectory(&file, &zones.named(&zones.trajectories())) {
+                continue;
+            }
+            let then = match before {
+                None => None,
+                Some(sum) => match versions.content(&sum)? {
+                    // Its records have times all the same.
+                    None => continue,
+                    Some(bytes) => Some(up_to(&bytes, ts)).filter(|bytes| !bytes.is_empty()),
+                },
+            };
+            let now = disk.read_if_there(&zones.real(disk, &zones.root.join(&file))?)?;
+            plan.files.retain(|change| change.file != file);
+            plan.files.push(FileChange {
+                file,
+                now,
+                then,
+                from: StateSource::Versions,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// Whether a path from the root is of a trajectory, compressed or not.
+pub(super) fn is_trajectory(name: &str, folder: &str) -> bool {
+    let file = name
+        .strip_prefix(folder)
+        .and_then(|rest| rest.strip_prefix('/'));
+    let plain = file.map(|file| file.strip_prefix("archive/").unwrap_or(file));
+    let plain = plain.map(|file| file.strip_suffix(".gz").unwrap_or(file));
+    plain.is_some_and(|file| {
+        !file.contains('/') && Kind::of(&format!("trajectory/{file}")) == Some(Kind::Trajectory)
+    })
 }
 
 /// Whether a path from the root is of a bead.

@@ -249,6 +249,17 @@ fn one_rollback_after_the_other_ends_at_its_own_time() {
     ] {
         project.roll_back(now, to, &none);
         assert_eq!(project.decisions().len(), left, "back to {to}");
+        let records = project.files().into_iter();
+        let (_, records) = records
+            .filter(|(name, _)| name.ends_with(".jsonl"))
+            .last()
+            .unwrap();
+        let records = String::from_utf8(records).unwrap();
+        assert_eq!(
+            records.matches("\"cite\"").count(),
+            left,
+            "back to {to}: {records}"
+        );
     }
 }
 
@@ -384,6 +395,27 @@ fn a_foreign_record_reaches_no_other_file() {
     project.at("01:05:00", |session| drop(session.hold().unwrap()));
     assert!(root.join("main.rs").exists() && project.zones.own().join("lock").exists());
     assert_eq!(project.decisions(), ["Use one pool"]);
+}
+
+/// LOA-FUT-1: records that were taken from elsewhere go with the rest, though they are older than the time.
+#[test]
+fn older_records_that_came_later_go_as_well() {
+    let project = Project::new();
+    project.decide("01:00:10", "Use one pool");
+    let early = project.files();
+    let name = "loa-grimoire/a2a/trajectory/other-2026-01-02.jsonl";
+    project.at("01:00:20", |session| {
+        let held = session.hold().unwrap();
+        let record = br#"{"ts":"2026-01-02T00:30:00Z","agent":"other","phase":"cite"}"#;
+        let path = project.zones.root.join(name);
+        held.write_if_changed(&path, record).unwrap();
+    });
+    project.roll_back("01:01:00", "01:00:15", &Commits::default());
+    assert!(!project.files().contains_key(name));
+    assert_eq!(
+        project.files()["loa-grimoire/NOTES.md"],
+        early["loa-grimoire/NOTES.md"]
+    );
 }
 
 /// LOA-FUT-1: a time in the future is refused.

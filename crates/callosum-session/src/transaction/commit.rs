@@ -179,18 +179,20 @@ impl LockedSession<'_> {
         Ok(trajectory.append(&intent.day, &intent.records)?)
     }
 
-    /// Keeps the content of notes or a bead that is about to change. Of other files nothing is kept:
-    /// each record of a trajectory has its time.
+    /// Keeps the content of a session file that is about to be replaced. What is appended to a
+    /// trajectory needs no version, since each record has its time.
     pub(crate) fn keep_version(
         &self,
         path: &std::path::Path,
         there: Option<&[u8]>,
     ) -> Result<(), SessionError> {
         let Session { disk, zones, .. } = self.session;
+        let name = path.file_name().unwrap_or_default();
         let own_name = match Kind::of(&path.to_string_lossy()) {
             Some(Kind::Notes) => zones.notes(),
-            Some(Kind::Bead) => zones.beads().join(path.file_name().unwrap_or_default()),
-            Some(Kind::Trajectory) | None => return Ok(()),
+            Some(Kind::Bead) => zones.beads().join(name),
+            Some(Kind::Trajectory) => zones.trajectories().join(name),
+            None => return Ok(()),
         };
         let now = second(self.session.clock.now());
         let versions = Versions::of(disk, zones)?;

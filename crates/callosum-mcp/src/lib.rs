@@ -4,7 +4,7 @@
 //! lifecycles: the one with `server/discover`, in which every request names its client, and the
 //! older one with `initialize`. `framing` reads and writes messages; `caller` finds the caller in the
 //! fields of each client; `working_dir` finds the project; `tools` has the tools, one file each, over the
-//! functions that the command line calls; `output_budget` limits the length of results.
+//! functions that the command line calls; `resources` has the project's session files; `output_budget` limits the length of results.
 //!
 //! Deliberately not here: the work of the tools, and anything but the protocol on
 //! standard output. Warnings go to standard error, which clients keep as the server's log.
@@ -14,6 +14,7 @@
 mod caller;
 mod framing;
 mod output_budget;
+mod resources;
 mod run;
 mod server;
 mod tools;

@@ -8,8 +8,9 @@ use rmcp::{
     ErrorData, Peer, RoleServer, ServerHandler,
     model::{
         CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
-        ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ProgressToken,
-        ServerCapabilities, ServerConfig,
+        ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam,
+        ProgressToken, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
+        ServerConfig,
     },
     service::{NotificationContext, RequestContext},
 };
@@ -22,6 +23,7 @@ use tokio::{
 
 use super::{
     caller::caller,
+    resources::{self, ResourceFault},
     tools::{self, Tool},
     working_dir,
 };
@@ -126,6 +128,41 @@ impl Server {
         folder
     }
 
+    /// Reads something of the project that is meant.
+    async fn in_project<T: Send + 'static>(
+        &self,
+        context: &RequestContext<RoleServer>,
+        read: impl FnOnce(&Context) -> Result<T, ResourceFault> + Send + 'static,
+    ) -> Result<T, ErrorData> {
+        let internal = |error: &dyn std::fmt::Display| {
+            ErrorData::internal_error(neutral(&error.to_string()), None)
+        };
+        let cancel = Cancel::new().map_err(|error| internal(&error))?;
+        let info = context.client_info();
+        let name = info.as_ref().map(|info| info.name.as_str());
+        let asked = Invocation {
+            by: caller(name, &context.meta, &self.environment),
+            telling: None,
+            cancel,
+        };
+        let folder = self.folder(context).await;
+        let environment = self.environment.clone();
+        let report = Arc::clone(&self.report);
+        let place = Arc::clone(&self.room.quick).acquire_owned().await.ok();
+        let work = task::spawn_blocking(move || {
+            let _place = place;
+            let project = Context::gather_for(environment, folder.as_deref(), report, asked);
+            project
+                .map_err(ResourceFault::from)
+                .and_then(|it| read(&it))
+        });
+        let done = work.await.map_err(|error| internal(&error))?;
+        done.map_err(|fault| match fault {
+            ResourceFault::Unknown(what) => ErrorData::resource_not_found(neutral(&what), None),
+            ResourceFault::Failed(error) => internal(&error),
+        })
+    }
+
     /// Calls a tool, and waits for it even if its client no longer does.
     async fn called(
         &self,
@@ -189,7 +226,10 @@ impl Server {
 
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().build();
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_resources()
+            .build();
         ServerConfig::new(capabilities)
             .with_server_info(Implementation::new("callosum", env!("CARGO_PKG_VERSION")))
             .with_instructions(INSTRUCTIONS)
@@ -226,6 +266,29 @@ impl ServerHandler for Server {
             Err(error) => CallToolResult::error(of(error.to_string())),
         };
         Ok(result.into())
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let cursor = request.and_then(|request| request.cursor);
+        self.in_project(&context, move |project| {
+            resources::listed(project, cursor.as_deref())
+        })
+        .await
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        self.in_project(&context, move |project| {
+            resources::read(project, &request.uri).map(Into::into)
+        })
+        .await
     }
 
     async fn on_roots_list_changed(&self, _context: NotificationContext<RoleServer>) {

@@ -33,6 +33,11 @@ pub(crate) struct Fingerprint {
 }
 
 impl Fingerprint {
+    /// Returns the SHA-256, in hexadecimal digits.
+    pub(crate) fn digest(&self) -> &str {
+        &self.digest
+    }
+
     pub(crate) fn new(content: &[u8]) -> Self {
         let mut digest = String::new();
         for byte in Sha256::digest(content) {

@@ -41,6 +41,7 @@ mod renames;
 mod sanitize;
 mod session_start;
 mod source;
+pub mod sync;
 pub mod system;
 mod timestamp;
 pub mod trajectory;

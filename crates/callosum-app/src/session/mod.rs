@@ -16,6 +16,7 @@ pub mod repos;
 pub mod resolve;
 mod session_errors;
 pub mod status;
+pub mod sync;
 
 pub use self::budget::BudgetOutput;
 pub use self::check::CheckpointOutput;
@@ -32,6 +33,7 @@ pub use self::repos::{ReposOutput, remember};
 pub use self::resolve::ResolveOutput;
 pub use self::session_errors::{explain, undecided};
 pub use self::status::SessionStatusOutput;
+pub use self::sync::SyncOutput;
 
 use std::borrow::Cow;
 use std::path::Path;

@@ -14,7 +14,7 @@ mod records;
 
 use std::collections::HashSet;
 
-pub(crate) use self::conflict_markers::first_mark;
+pub(crate) use self::{conflict_markers::first_mark, records::units};
 pub use self::{
     conflict_markers::{Sides, marked, sides},
     diff3::merged_lines,

@@ -75,7 +75,7 @@ fn counted<'u>(units: &[&'u [u8]]) -> HashMap<&'u [u8], usize> {
 }
 
 /// Returns each line that is not blank; the lines of a record that spreads over several, as one.
-pub(super) fn units(bytes: &[u8]) -> Vec<&[u8]> {
+pub(crate) fn units(bytes: &[u8]) -> Vec<&[u8]> {
     let mut units = Vec::new();
     let mut at = 0;
     while at < bytes.len() {

@@ -6,7 +6,8 @@ use clap::Args;
 ///
 /// A client starts this server itself once `callosum init` has registered it. The tools are `recover`, `find`,
 /// `decide`, `delegate`, `runs`, `ledger_query`, `task`, `message`, `discovery` and `lease`. They work like the
-/// commands of these names, for the project that the client is in.
+/// commands of these names, for the project that the client is in. The project's session files are resources, which
+/// `callosum session sync` of another project reads.
 ///
 /// The server ends when standard input closes, and cancels its running work.
 #[derive(Args, Debug)]

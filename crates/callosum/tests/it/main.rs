@@ -214,6 +214,8 @@ mod serving;
 mod session;
 /// Where the files of a session disagree.
 mod session_forks;
+/// What one project takes of another's sessions.
+mod session_sync;
 /// The tree is kept, shown, brought back and let go.
 mod snapshot;
 /// What the loader does before the program starts.

@@ -61,7 +61,7 @@ fn a_client_that_initializes_is_served() {
     let begun = server.initialize("codex-mcp-client");
     assert_eq!(begun["protocolVersion"], "2025-06-18");
     assert_eq!(begun["serverInfo"]["name"], "callosum");
-    assert_eq!(begun["capabilities"], json!({"tools": {}}));
+    assert_eq!(begun["capabilities"], json!({"tools": {}, "resources": {}}));
     assert!(begun["instructions"].as_str().unwrap().contains("recover"));
     assert!(begun.get("resultType").is_none(), "{begun}");
     let list = server.ask("tools/list", &json!({}));
@@ -88,7 +88,10 @@ fn a_client_that_discovers_is_served_without_a_session() {
     let versions = result["supportedVersions"].as_array().unwrap();
     assert!(versions.contains(&json!("2026-07-28")), "{found}");
     assert_eq!(result["resultType"], "complete");
-    assert_eq!(result["capabilities"], json!({"tools": {}}));
+    assert_eq!(
+        result["capabilities"],
+        json!({"tools": {}, "resources": {}})
+    );
     let list = server.ask("tools/list", &with(json!({})));
     assert_eq!(names(&list), NAMES);
     assert_eq!(list["result"]["resultType"], "complete");

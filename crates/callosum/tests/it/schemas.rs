@@ -39,7 +39,8 @@ fn every_json_output_fits_its_published_schema() {
         .success()
         .json();
     assert_eq!(Schema::published("output-recall-show").fault(&shown), None);
-    let outputs: [(&str, &[&str], i32); 99] = [
+    let program = fakes::program("callosum").display().to_string();
+    let outputs: [(&str, &[&str], i32); 100] = [
         ("output-mesh-conflicts", &["mesh", "conflicts", "list"], 0),
         ("output-mesh-fleet", &["mesh", "fleet", "status"], 0),
         ("output-mesh-fleet-doctor", &["mesh", "fleet", "doctor"], 1),
@@ -191,6 +192,11 @@ fn every_json_output_fits_its_published_schema() {
         ("output-session-handoff", &["session", "handoff"], 0),
         ("output-session-recover", &["session", "recover"], 0),
         ("output-session-repos", &["session", "repos"], 0),
+        (
+            "output-session-sync",
+            &["session", "sync", "--", &program, "mcp"],
+            0,
+        ),
         (
             "output-generate-schemas",
             &["generate", "schema", "--list"],

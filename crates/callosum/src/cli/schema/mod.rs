@@ -45,7 +45,7 @@ use callosum_app::serve::ServeStatusOutput;
 use callosum_app::session::{
     BudgetOutput, CheckpointOutput as SessionCheckOutput, DecideOutput, DecisionsOutput,
     GhostOutput, GroundingOutput, HandoffOutput, HealOutput, RecoverOutput as SessionRecoverOutput,
-    ReposOutput, ResolveOutput, SessionStatusOutput, SynthesisOutput,
+    ReposOutput, ResolveOutput, SessionStatusOutput, SyncOutput, SynthesisOutput,
 };
 use callosum_app::snapshot::{CleanOutput, RestoreOutput, SnapshotOutput, SnapshotsOutput};
 use callosum_app::status::StatusOutput;
@@ -186,6 +186,7 @@ const SCHEMAS: &[Entry] = &[
     ("output-session-resolve", || schema_for!(ResolveOutput)),
     ("output-session-status", || schema_for!(SessionStatusOutput)),
     ("output-session-decisions", || schema_for!(DecisionsOutput)),
+    ("output-session-sync", || schema_for!(SyncOutput)),
     ("output-snapshot-clean", || schema_for!(CleanOutput)),
     ("output-snapshot-create", || schema_for!(SnapshotOutput)),
     ("output-snapshot-list", || schema_for!(SnapshotsOutput)),

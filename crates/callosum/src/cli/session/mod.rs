@@ -17,6 +17,7 @@ mod recover;
 mod repos;
 mod resolve;
 mod status;
+mod sync;
 
 pub(super) use self::handoff::not_handed;
 
@@ -50,12 +51,13 @@ pub(crate) enum SessionCommand {
     Checkpoint(checkpoint::CheckpointArgs),
     Ghost(ghost::GhostArgs),
     Repos(repos::ReposArgs),
+    Sync(sync::SyncArgs),
 }
 
 pub(super) fn run(context: &Context, command: &SessionCommand) -> Result<(), CommandError> {
     if matches!(
         command,
-        SessionCommand::Decide(_) | SessionCommand::Handoff(_)
+        SessionCommand::Decide(_) | SessionCommand::Handoff(_) | SessionCommand::Sync(_)
     ) {
         remember(context);
     }
@@ -75,6 +77,7 @@ pub(super) fn run(context: &Context, command: &SessionCommand) -> Result<(), Com
         SessionCommand::Checkpoint(args) => checkpoint::run(context, args),
         SessionCommand::Status(args) => status::run(context, args),
         SessionCommand::Repos(args) => repos::run(context, args),
+        SessionCommand::Sync(args) => sync::run(context, args),
     }
 }
 

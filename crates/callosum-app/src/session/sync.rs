@@ -183,7 +183,7 @@ pub fn sync(context: &Context, options: &SyncOptions<'_>) -> Result<SyncOutput, 
         }
         SyncSource::Command([program, arguments @ ..]) => {
             let words = [program].into_iter().chain(arguments);
-            let words = words.map(|word| shell_word(&word.to_string_lossy()).to_string());
+            let words = words.map(|word| shell_word(&word.to_string_lossy()));
             let line = words.collect::<Vec<_>>().join(" ");
             let command = (program.clone(), arguments.to_vec());
             (mask_command(&line).text, command)

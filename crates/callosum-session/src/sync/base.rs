@@ -130,8 +130,11 @@ impl States {
         let own = zones.real(disk, &zones.own())?;
         let mut all = Vec::new();
         for entry in disk.list_dir(&own)? {
-            let is_one = |name: &str| name.starts_with("sync-") && name.ends_with(".json");
-            if !entry.name.to_str().is_some_and(is_one) {
+            let name = entry
+                .name
+                .to_str()
+                .and_then(|name| name.strip_prefix("sync-"));
+            if name.and_then(|name| name.strip_suffix(".json")).is_none() {
                 continue;
             }
             let path = zones.real(disk, &own.join(&entry.name))?;

@@ -1,7 +1,7 @@
 //! Two projects that take from one another: once each, in order, and nothing that a person did not
 //! decide.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, fmt::Write as _, time::Duration};
 
 use callosum_host::{Clock, Disk};
 use proptest::prelude::*;
@@ -82,7 +82,7 @@ impl Project {
         ] {
             for entry in self.disk.list_dir(&self.zones.root.join(folder)).unwrap() {
                 let name = format!("{folder}/{}", entry.name.to_str().unwrap());
-                let is_ours = name.ends_with(".json") || !name.contains("/.session/");
+                let is_ours = name.contains("/sync-") || !name.contains("/.session/");
                 if is_ours && !name.ends_with("a2a") && !name.ends_with(".session") {
                     all.insert(name.clone(), self.read(&name));
                 }
@@ -126,11 +126,11 @@ impl Project {
 }
 
 fn notes(entries: &[(&str, &str)]) -> String {
-    let entries: String = entries
-        .iter()
-        .map(|(ts, words)| format!("#### {ts} - {words}\n\n**Decision**: {words}\n\n"))
-        .collect();
-    format!("# NOTES\n\n## Session Continuity\n\n### Decision Log\n\n{entries}")
+    let mut log = String::new();
+    for (ts, words) in entries {
+        let _ = write!(log, "#### {ts} - {words}\n\n**Decision**: {words}\n\n");
+    }
+    format!("# NOTES\n\n## Session Continuity\n\n### Decision Log\n\n{log}")
 }
 
 fn cite(n: usize) -> String {

@@ -295,13 +295,13 @@ fn a_hostile_server_changes_nothing() {
         (
             "ends",
             vec![("index", index(&[uri]))],
-            r#"case $resource in notes) echo gone >&2; exit 3 ;; esac"#,
+            r"case $resource in notes) echo gone >&2; exit 3 ;; esac",
             "its server ended; its last words: gone",
         ),
         (
             "endless",
             vec![("index", index(&[uri]))],
-            r#"case $resource in notes) yes | tr -d '\n' ;; esac"#,
+            r"case $resource in notes) yes | tr -d '\n' ;; esac",
             "it sent too much: more than 64 MiB, or 16 MiB in one message",
         ),
         (

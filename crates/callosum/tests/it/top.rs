@@ -252,6 +252,10 @@ impl Dashboard {
     fn press(&self, keys: &[&str]) {
         for key in keys {
             self.tmux(&["send-keys", "--", key]);
+            if *key == "Escape" {
+                // A terminal sends Alt with a key as Escape and the key: read at once, they are one key.
+                thread::sleep(Duration::from_millis(400));
+            }
         }
     }
 

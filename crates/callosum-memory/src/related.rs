@@ -33,7 +33,7 @@ const FEWEST: usize = 3;
 const COMMON: f64 = 0.05;
 
 /// A word in at most so many turns is never common.
-const FEW: i64 = 200;
+const FEW: usize = 200;
 
 /// An index of fewer turns says little about how rare a word is, and counts as one of so many.
 const SMALL: f64 = 1000.0;
@@ -114,7 +114,8 @@ fn related(
     limit: usize,
 ) -> rusqlite::Result<Vec<RelatedHit>> {
     let all = (count(connection, TURNS)? as f64).max(SMALL);
-    let most = ((all * COMMON) as i64).max(FEW);
+    let most = ((all * COMMON) as usize).max(FEW);
+    let enough = i64::try_from(most + 1).unwrap_or(i64::MAX);
     let mut seen = HashSet::new();
     let words = text
         .simple_words()
@@ -125,9 +126,9 @@ fn related(
     let mut statement =
         connection.prepare_cached("SELECT rowid FROM words WHERE words MATCH ?1 LIMIT ?2")?;
     for word in words.take(MOST_WORDS) {
-        let rows = statement.query_map((quoted(word), most + 1), |row| row.get::<_, i64>(0))?;
+        let rows = statement.query_map((quoted(word), enough), |row| row.get::<_, i64>(0))?;
         let turns: Vec<i64> = rows.collect::<rusqlite::Result<_>>()?;
-        if turns.len() as i64 > most {
+        if turns.len() > most {
             continue;
         }
         let weight = rarity(all, turns.len());

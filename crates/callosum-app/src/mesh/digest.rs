@@ -67,7 +67,9 @@ fn related(context: &Context, mesh: &mut Mesh, voice: &Author) -> Result<String,
         work.add(&intent.goal);
     }
     if let Source::Read(notes) = hand_offs(context, &voice.agent) {
-        notes.iter().for_each(|note| work.add(&note.words));
+        for note in &notes {
+            work.add(&note.words);
+        }
     }
     let board = mesh.board().map_err(|error| open::explain(&error))?;
     work.add_tasks(board, &voice.agent);

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use callosum_memory::{Memory, Record, RecordKind, Speaker, Turn, UpdateReport};
-use callosum_session::notes::Decision;
+use callosum_session::notes::{Decision, Notes};
 use callosum_session::trajectory::Agent;
 use jiff::Timestamp;
 
@@ -35,7 +35,7 @@ pub(super) fn gather(
     let notes = notes.map_err(|error| RecordError::store(&error))?;
     // Decisions of the same moment are one record, since the moment is their name.
     let mut by_time: BTreeMap<String, Vec<Decision>> = BTreeMap::new();
-    for decision in notes.iter().flat_map(|notes| notes.decisions()) {
+    for decision in notes.iter().flat_map(Notes::decisions) {
         by_time
             .entry(decision.ts.clone())
             .or_default()

@@ -113,7 +113,7 @@ fn flatten(node: &ActionNode, shown: &mut Vec<(Speaker, String)>) {
     match node.kind {
         ActionKind::Call => shown.push((Speaker::Call, format!("{name} {detail}"))),
         ActionKind::Answer if name == "failure" => {
-            shown.push((Speaker::Failure, detail.to_owned()))
+            shown.push((Speaker::Failure, detail.to_owned()));
         }
         ActionKind::Answer => shown.push((Speaker::Agent, detail.to_owned())),
         ActionKind::Ruling if name != "approved" => {

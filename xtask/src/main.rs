@@ -11,6 +11,7 @@ mod bridge;
 mod compare_reviews;
 mod dist;
 mod finding;
+mod fleet_cost;
 mod hooks;
 mod mesh_load;
 mod pictures;
@@ -83,6 +84,8 @@ enum Chore {
     },
     /// Compares one model, self-consistency and a federation on planted bugs.
     CompareReviews(compare_reviews::Options),
+    /// Lets machines of several numbers share events, and prints what that costs.
+    FleetCost(fleet_cost::Options),
     /// Answers events as a hook, and takes snapshots, and prints how long that takes.
     Hooks { runs: usize },
     /// Kills writing processes, at moments drawn from the seed, and looks for what they stored.
@@ -146,6 +149,9 @@ impl Chore {
                 compare_reviews::Options::read(options).map(Chore::CompareReviews)
             }
             ["coverage"] => Some(Chore::Coverage),
+            ["fleet-cost", options @ ..] => {
+                fleet_cost::Options::read(options).map(Chore::FleetCost)
+            }
             ["dist", options @ ..] => dist::Options::read(options).map(Chore::Dist),
             ["finding"] => Some(Chore::Finding),
             ["finding-speed"] => Some(Chore::FindingSpeed { runs: SEARCHES }),
@@ -232,6 +238,7 @@ fn main() -> ExitCode {
         Some(Chore::MeshLoad { events, program }) => {
             mesh_load::mesh_load(events, program.as_deref())
         }
+        Some(Chore::FleetCost(options)) => fleet_cost::fleet_cost(&options),
         Some(Chore::Floor { address, file }) => mesh_load::floor(&address, &file),
         Some(Chore::Newcomer) => newcomer(),
         Some(Chore::Pictures) => pictures::pictures(),
@@ -244,7 +251,7 @@ fn main() -> ExitCode {
         Some(Chore::Truth(options)) => truth::truth(&options),
         None => {
             say(
-                "usage: cargo xtask beads [--runs N] | bridge [--runs N] [--board N] [--program PATH] | compare-reviews --repository DIR... [--model ID]... [--tokens N] [--bugs N] [--seed N] [--json] [--callosum PATH] [--home DIR] [--registry FILE] | coverage | dist [--version-check] [--out DIR] [--program FILE] | finding | finding-speed [--runs N] | hooks [--runs N] | kill-loop [--kills N] [--seed S] | \
+                "usage: cargo xtask beads [--runs N] | bridge [--runs N] [--board N] [--program PATH] | compare-reviews --repository DIR... [--model ID]... [--tokens N] [--bugs N] [--seed N] [--json] [--callosum PATH] [--home DIR] [--registry FILE] | coverage | dist [--version-check] [--out DIR] [--program FILE] | finding | finding-speed [--runs N] | fleet-cost [--program PATH] | hooks [--runs N] | kill-loop [--kills N] [--seed S] | \
                  mesh-load [--events N] [--program PATH] | newcomer | pictures | recall | recall-speed [--turns N] | release VERSION [--commit] | scheduling [--jobs N] | sessions [--runs N] | token-efficiency | truth [--package NAME] [--json] [-v]",
             );
             ExitCode::from(2)

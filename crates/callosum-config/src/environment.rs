@@ -10,9 +10,9 @@ use std::{
 };
 
 use callosum_host::{Clock, Ids};
-use jiff::Timestamp;
+use jiff::SignedDuration;
 
-/// Stops the clock at the moment that it names; for tests.
+/// Stops the clock at the moment that it names, or sets it wrong by these seconds (`+3600`); for tests.
 const TEST_CLOCK: &str = "CALLOSUM_TEST_CLOCK";
 
 /// Makes ids count up instead of being random; for tests.
@@ -70,18 +70,22 @@ impl Environment {
             .map(|(name, value)| (name.as_os_str(), value.as_os_str()))
     }
 
-    /// The clock to go by: the system's, unless a test fixed it.
+    /// The clock to go by: the system's, unless a test fixed it or set it wrong.
     pub fn clock(&self) -> Result<Clock, EnvironmentError> {
         let Some(value) = self.get(TEST_CLOCK) else {
             return Ok(Clock::system());
         };
-        let start: Option<Timestamp> = value.to_str().and_then(|text| text.parse().ok());
-        match start {
-            Some(start) => Ok(Clock::fixed(start, Duration::ZERO)),
+        let text = value.to_str().unwrap_or_default();
+        if let Ok(start) = text.parse() {
+            return Ok(Clock::fixed(start, Duration::ZERO));
+        }
+        let is_signed = text.starts_with(['+', '-']);
+        match text.parse().ok().filter(|_| is_signed) {
+            Some(seconds) => Ok(Clock::shifted(SignedDuration::from_secs(seconds))),
             None => Err(EnvironmentError::new(
                 TEST_CLOCK,
                 value,
-                "a time such as 2026-01-02T03:04:05Z",
+                "a time such as 2026-01-02T03:04:05Z, or seconds such as +3600",
             )),
         }
     }

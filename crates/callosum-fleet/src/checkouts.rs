@@ -78,6 +78,7 @@ impl Checkouts {
     fn forget_old(&mut self) {
         if self.since.elapsed() > FRESH {
             self.known.clear();
+            self.roots.clear();
             self.is_listed = false;
             self.since = Instant::now();
         }

@@ -26,7 +26,7 @@ const CLOCK: &str = "clock";
 pub struct SharedTask {
     /// The task.
     pub task: String,
-    /// The log in which it was added.
+    /// The log in which it was added; empty if that log has not said so to this server yet.
     pub home: String,
     /// Progress.
     pub state: State,
@@ -150,30 +150,62 @@ fn busy(task: &str) -> ServerError {
     }
 }
 
-/// Makes a task known to the server before other machines see it. Returns the log that has given this id away before, if
-/// it is another one: two tasks with one id are not shared.
-pub fn register(
+/// Makes tasks known to the server before other machines see them. Returns those whose id another log has given away before:
+/// two tasks with one id are not shared.
+pub fn register<'t>(
     server: &mut dyn Server,
-    task: &str,
+    tasks: impl Iterator<Item = (&'t str, State)>,
     home: &str,
-    state: State,
-) -> Result<Option<String>, ServerError> {
-    let key = key_of(task);
-    let new = SharedTask {
-        task: task.to_owned(),
-        home: home.to_owned(),
-        state,
-        token: 0,
-        holder: None,
-        seconds: 0,
-    };
-    if write(server, &key, 0, &new)?.is_some() {
-        return Ok(None);
+) -> Result<Vec<String>, ServerError> {
+    let (ids, keys): (Vec<&str>, Vec<(String, Vec<u8>)>) = tasks
+        .map(|(task, state)| {
+            let new = SharedTask {
+                task: task.to_owned(),
+                home: home.to_owned(),
+                state,
+                token: 0,
+                holder: None,
+                seconds: 0,
+            };
+            let value = serde_json::to_vec(&new).unwrap_or_default();
+            (task, (key_of(task), value))
+        })
+        .unzip();
+    let created = server.create(keys)?;
+    let mut taken = Vec::new();
+    for (task, is_new) in ids.into_iter().zip(created) {
+        if !is_new && !is_at_home(server, task, home)? {
+            taken.push(task.to_owned());
+        }
     }
-    let known = read(server, &key)?;
-    Ok(known
-        .map(|known| known.task.home)
-        .filter(|known| known != home))
+    Ok(taken)
+}
+
+/// Whether a task that the server knows was added in this log. A claim of another machine may have come first, after the
+/// server had lost its keys: then the log is recorded, and the claim holds.
+fn is_at_home(server: &mut dyn Server, task: &str, home: &str) -> Result<bool, ServerError> {
+    let key = key_of(task);
+    for _ in 0..MOST_TRIES {
+        let Some(known) = read(server, &key)? else {
+            return Ok(true);
+        };
+        if !known.task.home.is_empty() {
+            return Ok(known.task.home == home);
+        }
+        let token = match known.task.state {
+            State::Free => known.task.token,
+            _ => known.token(),
+        };
+        let at_home = SharedTask {
+            home: home.to_owned(),
+            token,
+            ..known.task
+        };
+        if write(server, &key, known.entry.revision, &at_home)?.is_some() {
+            return Ok(true);
+        }
+    }
+    Err(busy(task))
 }
 
 /// Claims a task for an agent, for so long by the server's clock. `fence` is the highest token that this machine's board
@@ -213,12 +245,10 @@ pub fn acquire(
                 token = 0;
             }
         }
-        let home = known
-            .as_ref()
-            .map_or(&holder.origin, |known| &known.task.home);
+        let home = known.as_ref().map(|known| known.task.home.clone());
         let claimed = SharedTask {
             task: task.to_owned(),
-            home: home.clone(),
+            home: home.unwrap_or_default(),
             state: State::Claimed,
             token,
             holder: Some(holder.clone()),

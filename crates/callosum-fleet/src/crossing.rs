@@ -14,8 +14,11 @@ use serde_json::{Map, Value, json};
 
 use super::{Names, Places, Repository, checkouts::Located, envelope::WireEvent};
 
-/// Topic of an event that came from another machine and is not of the list. It changes nothing.
-const REFUSED: &str = "calc.fleet.refused";
+/// Beginning of the topics of leases.
+const LEASE: &str = "calc.lease.";
+
+/// Highest fencing token that is believed. A higher one would leave no room for those that follow it.
+const MOST_FENCE: u64 = 1 << 53;
 
 /// The filter of one machine.
 pub(crate) struct Filter<'f> {
@@ -164,26 +167,28 @@ impl Filter<'_> {
     /// event that changes nothing: the place in the other log is taken all the same.
     pub(crate) fn incoming(&mut self, event: WireEvent, names: &Names, now: Timestamp) -> Draft {
         let machine = names.to_string();
+        // A lease of a machine whose clock is ahead does not end those of others before their time.
+        let timestamp = if event.topic.as_str().starts_with(LEASE) {
+            event.timestamp.min(now)
+        } else {
+            event.timestamp
+        };
         match self.taken_in(&event, now) {
             Ok((cwd, payload)) => Draft {
                 id: Some(event.id),
                 machine: Some(machine),
-                timestamp: Some(event.timestamp),
+                timestamp: Some(timestamp),
                 session_id: event.session_id,
                 cwd,
                 ..Draft::new(event.topic, event.source).with_payload(payload)
             },
             Err(reason) => {
-                let topic = REFUSED.parse().expect("it is a topic");
-                let payload = json!({ "topic": event.topic, "reason": reason });
-                let Value::Object(payload) = payload else {
-                    unreachable!("it is an object")
-                };
-                Draft {
+                let draft = Draft {
                     machine: Some(machine),
                     timestamp: Some(event.timestamp),
-                    ..Draft::new(topic, event.source).with_payload(payload)
-                }
+                    ..Draft::new(event.topic, event.source)
+                };
+                draft.refused(reason)
             }
         }
     }
@@ -203,7 +208,7 @@ impl Filter<'_> {
         if matches!(event.topic.as_str(), BEGINS | ENDS) {
             return Ok((here, Map::new()));
         }
-        if event.topic.as_str().starts_with("calc.lease.") {
+        if event.topic.as_str().starts_with(LEASE) {
             let path = event.path.as_ref().and(here.clone());
             let path = path.ok_or("it names no file")?;
             payload.insert("path".to_owned(), path.into());
@@ -220,6 +225,13 @@ impl Filter<'_> {
                 return Err("a message of the program itself stays on its machine");
             }
             Effect::TaskClaimed { fence: None, .. } => return Err("a claim without a fence"),
+            Effect::TaskClaimed { fence, .. }
+            | Effect::TaskReleased { fence, .. }
+            | Effect::TaskCompleted { fence, .. }
+                if *fence > Some(MOST_FENCE) =>
+            {
+                return Err("a fence that no server gives");
+            }
             // By the clock of its machine, which may be wrong.
             Effect::TaskClaimed { until, .. } | Effect::LeaseTaken { until, .. }
                 if *until > longest =>

@@ -9,7 +9,7 @@ use std::{
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Delivery, KeyEntry, Published, Server, ServerError, StoredMessage};
+use super::{Delivery, KeyEntry, Progress, Published, Server, ServerError, StoredMessage};
 
 /// State that all connections share.
 #[derive(Default)]
@@ -20,6 +20,8 @@ struct State {
     acknowledged: BTreeMap<String, BTreeSet<u64>>,
     is_down: bool,
     elapsed: SignedDuration,
+    /// Requests so far.
+    requests: usize,
 }
 
 /// Server that machines connect to.
@@ -85,6 +87,10 @@ impl FakeCluster {
         self.0.borrow_mut().acknowledged.clear();
     }
 
+    pub(crate) fn requests(&self) -> usize {
+        self.0.borrow().requests
+    }
+
     pub(crate) fn messages(&self) -> Vec<(String, Vec<u8>)> {
         let state = self.0.borrow();
         let messages = state.messages.iter();
@@ -102,7 +108,8 @@ impl FakeCluster {
 
 impl FakeServer {
     fn up(&self) -> Result<std::cell::RefMut<'_, State>, ServerError> {
-        let state = self.state.borrow_mut();
+        let mut state = self.state.borrow_mut();
+        state.requests += 1;
         if state.is_down {
             return Err(ServerError::Unreachable {
                 servers: "nowhere".to_owned(),
@@ -112,12 +119,14 @@ impl FakeServer {
         Ok(state)
     }
 
-    fn place(state: &State, subject: &str, is_first: bool) -> Option<usize> {
-        let is_it = |(of, _, _): &(String, String, Vec<u8>)| of == subject;
-        if is_first {
-            state.messages.iter().position(is_it)
-        } else {
-            state.messages.iter().rposition(is_it)
+    fn last_place(state: &State, subject: &str) -> Option<usize> {
+        state.messages.iter().rposition(|(of, _, _)| of == subject)
+    }
+
+    fn stored(state: &State, at: usize) -> StoredMessage {
+        StoredMessage {
+            sequence: at as u64 + 1,
+            body: state.messages[at].2.clone(),
         }
     }
 }
@@ -125,15 +134,15 @@ impl FakeServer {
 impl Server for FakeServer {
     fn last(&mut self, subject: &str) -> Result<Option<StoredMessage>, ServerError> {
         let state = self.up()?;
-        Ok(Self::place(&state, subject, false).map(|at| StoredMessage {
-            sequence: at as u64 + 1,
-            body: state.messages[at].2.clone(),
-        }))
+        Ok(Self::last_place(&state, subject).map(|at| Self::stored(&state, at)))
     }
 
-    fn oldest(&mut self, subject: &str) -> Result<Option<u64>, ServerError> {
+    fn next(&mut self, subject: &str, from: u64) -> Result<Option<StoredMessage>, ServerError> {
         let state = self.up()?;
-        Ok(Self::place(&state, subject, true).map(|at| at as u64 + 1))
+        let places = (1..).zip(&state.messages).zip(0..);
+        let mut places = places.filter(|((sequence, _), _)| *sequence >= from);
+        let found = places.find(|((_, (of, _, _)), _)| of == subject);
+        Ok(found.map(|(_, at)| Self::stored(&state, at)))
     }
 
     fn publish(
@@ -147,7 +156,7 @@ impl Server for FakeServer {
         if let Some(at) = state.messages.iter().position(|(_, known, _)| known == id) {
             return Ok(Published::At(at as u64 + 1));
         }
-        let last = Self::place(&state, subject, false).map_or(0, |at| at as u64 + 1);
+        let last = Self::last_place(&state, subject).map_or(0, |at| at as u64 + 1);
         if last != after {
             return Ok(Published::Conflict);
         }
@@ -218,8 +227,13 @@ impl Server for FakeServer {
         Ok(keys.cloned().collect())
     }
 
-    fn pending(&mut self) -> Result<u64, ServerError> {
-        Ok(self.pull(usize::MAX, Duration::ZERO)?.len() as u64)
+    fn progress(&mut self) -> Result<Progress, ServerError> {
+        let pending = self.pull(usize::MAX, Duration::ZERO)?;
+        let last = self.up()?.messages.len() as u64;
+        Ok(Progress {
+            through: pending.first().map_or(last, |first| first.sequence - 1),
+            pending: pending.len() as u64,
+        })
     }
 
     fn leave(&mut self) -> Result<(), ServerError> {

@@ -38,6 +38,6 @@ pub use self::{
     fleet_error::FleetError,
     membership::{Membership, Names},
     repository::Repository,
-    server::{Delivery, KeyEntry, Published, Server, ServerError, StoredMessage},
+    server::{Delivery, KeyEntry, Progress, Published, Server, ServerError, StoredMessage},
     status::{FleetStatus, Peer},
 };

@@ -34,8 +34,8 @@ const EXAMINED: &str = "fleet/examined.json";
 pub(crate) struct Sent {
     /// Number of events.
     pub(crate) events: u64,
-    /// The last event that the server has.
-    pub(crate) accepted: u64,
+    /// What the server has of this log.
+    pub(crate) end: End,
     /// The last event that was looked at.
     pub(crate) examined: u64,
     /// Tasks that keep their id to themselves, since another machine has it.
@@ -60,23 +60,30 @@ pub(crate) struct Publisher<'p> {
 }
 
 /// The end of what the server has of this log.
-struct End {
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct End {
     /// Place of the message in the stream; 0 if there is none.
-    sequence: u64,
+    pub(crate) sequence: u64,
     /// The last event in it.
-    last: u64,
+    pub(crate) last: u64,
 }
 
 impl Publisher<'_> {
+    /// Sends all that the server does not have, after what is `known` of that or what the server says. If `known` is wrong,
+    /// the server accepts nothing.
     pub(crate) fn publish(
         &mut self,
         mesh: &mut Mesh,
         server: &mut dyn Server,
+        known: Option<End>,
     ) -> Result<Sent, FleetError> {
         let subject = self.membership.subject();
-        let mut end = self.end(mesh, server, &subject)?;
+        let mut end = match known {
+            Some(known) => known,
+            None => self.end(mesh, server, &subject)?,
+        };
         let mut sent = Sent {
-            accepted: end.last,
+            end,
             examined: self.examined(mesh, end.last)?,
             ..Sent::default()
         };
@@ -94,10 +101,10 @@ impl Publisher<'_> {
             }
             sent.not_shared += self.share(mesh, server, &batch.events)?;
             self.settle(mesh, server, &batch.events)?;
-            let board = mesh.board()?.clone();
+            let board = mesh.board()?;
             let events = batch.events.iter();
             let wire: Vec<WireEvent> = events
-                .filter_map(|event| self.filter.outgoing(event, &board))
+                .filter_map(|event| self.filter.outgoing(event, board))
                 .collect();
             for events in packed(wire) {
                 let count = events.len() as u64;
@@ -110,7 +117,7 @@ impl Publisher<'_> {
                 };
                 end = Self::send(server, &subject, &envelope, &end)?;
                 sent.events += count;
-                sent.accepted = end.last;
+                sent.end = end;
             }
             sent.examined = last;
             self.keep(mesh, end.last, last)?;
@@ -144,10 +151,7 @@ impl Publisher<'_> {
     /// Returns what the server has of this log. Fails if that is not what the log has.
     fn end(&self, mesh: &Mesh, server: &mut dyn Server, subject: &str) -> Result<End, FleetError> {
         let Some(message) = server.last(subject)? else {
-            return Ok(End {
-                sequence: 0,
-                last: 0,
-            });
+            return Ok(End::default());
         };
         let envelope: Envelope =
             serde_json::from_slice(&message.body).map_err(|error| ServerError::Failed {
@@ -225,22 +229,24 @@ impl Publisher<'_> {
         if !new.is_empty() {
             mesh.share(&new)?;
         }
-        let mut taken = Vec::new();
-        for id in shared {
-            let Some(task) = mesh.board()?.task(&id).cloned() else {
-                continue;
-            };
-            let origin = &self.membership.origin;
-            if claims::register(server, &id, origin, state_of(&task))?.is_some() {
-                taken.push(id);
-            } else if task.fence == 0 {
-                self.fence(mesh, server, &task)?;
+        let board = mesh.board()?;
+        let known: Vec<Task> = shared
+            .iter()
+            .filter_map(|id| board.task(id).cloned())
+            .collect();
+        let states = known.iter().map(|task| (&*task.id, state_of(task)));
+        let mut taken = claims::register(server, states, &self.membership.origin)?;
+        for task in known.iter().filter(|task| task.fence == 0) {
+            if !taken.contains(&task.id) {
+                self.fence(mesh, server, task)?;
             }
         }
-        if !taken.is_empty() {
+        let count = taken.len() as u64;
+        if count > 0 {
+            taken.sort();
             mesh.unshare(Some(&taken))?;
         }
-        Ok(taken.len() as u64)
+        Ok(count)
     }
 
     /// Gives a claim that an agent of this machine has a fencing token. No other machine sees the task yet.

@@ -1,7 +1,7 @@
 //! [`Replicator`]: a thread that replicates while a daemon runs.
 //!
-//! After a failure it waits, twice as long after each, with jitter so that machines do not come back all at once. A refusal
-//! of the credentials waits for the longest time at once.
+//! After a failure it waits, twice as long after each, with jitter so that machines do not come back all at once. The longest
+//! wait is short, since work waits for the end of it after a partition. A refusal of the credentials waits for longer.
 
 use std::{
     io,
@@ -19,7 +19,13 @@ pub const WAIT: Duration = Duration::from_millis(200);
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 
 /// The longest pause after a failure.
-const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+
+/// The pause after a refusal of the credentials.
+const REFUSED_PAUSE: Duration = Duration::from_secs(30);
+
+/// Time after which a connection counts as one that held.
+const LONG: Duration = Duration::from_secs(30);
 
 /// Interval of looks at whether to end, during a pause.
 const LOOK: Duration = Duration::from_millis(100);
@@ -49,7 +55,7 @@ impl Replicator {
                     };
                     tracing::warn!(%error, "the fleet cannot be reached");
                     // A connection that held for a while was a good one.
-                    failures = if begun.elapsed() > LONGEST_PAUSE {
+                    failures = if begun.elapsed() > LONG {
                         1
                     } else {
                         failures + 1
@@ -84,7 +90,7 @@ impl Drop for Replicator {
 fn pause(failures: u32, is_refusal: bool, jitter: f64) -> Duration {
     let doubled = FIRST_PAUSE * 2_u32.saturating_pow(failures.saturating_sub(1).min(16));
     let full = if is_refusal {
-        LONGEST_PAUSE
+        REFUSED_PAUSE
     } else {
         doubled.min(LONGEST_PAUSE)
     };
@@ -101,6 +107,6 @@ mod tests {
         assert_eq!(pause(1, false, 0.0), FIRST_PAUSE / 2);
         assert_eq!(pause(3, false, 1.0), FIRST_PAUSE * 4);
         assert_eq!(pause(40, false, 1.0), LONGEST_PAUSE);
-        assert_eq!(pause(1, true, 1.0), LONGEST_PAUSE);
+        assert_eq!(pause(1, true, 1.0), REFUSED_PAUSE);
     }
 }

@@ -44,13 +44,22 @@ pub struct KeyEntry {
     pub changed: Timestamp,
 }
 
+/// Place of a machine in the stream.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// The last place up to which this machine has acknowledged every message.
+    pub through: u64,
+    /// Number of messages that it has not acknowledged.
+    pub pending: u64,
+}
+
 /// A stream, a consumer of it and a key-value bucket: those of one machine in one workspace.
 pub trait Server {
     /// Returns the last message of a subject.
     fn last(&mut self, subject: &str) -> Result<Option<StoredMessage>, ServerError>;
 
-    /// Returns the place of the oldest message of a subject that the stream still has.
-    fn oldest(&mut self, subject: &str) -> Result<Option<u64>, ServerError>;
+    /// Returns the first message of a subject at this place of the stream or after it.
+    fn next(&mut self, subject: &str, from: u64) -> Result<Option<StoredMessage>, ServerError>;
 
     /// Publishes a message if the last message of the subject is at `after` (0: if there is none). A message with the id of
     /// one before is not stored again.
@@ -79,14 +88,23 @@ pub trait Server {
     fn set(&mut self, key: &str, revision: u64, value: Vec<u8>)
     -> Result<Option<u64>, ServerError>;
 
+    /// Sets keys that have no value yet, all at once. Returns of each whether it was set.
+    fn create(&mut self, keys: Vec<(String, Vec<u8>)>) -> Result<Vec<bool>, ServerError> {
+        let created = keys.into_iter().map(|(key, value)| {
+            let revision = self.set(&key, 0, value)?;
+            Ok(revision.is_some())
+        });
+        created.collect()
+    }
+
     /// Sets a key, with any value before.
     fn put(&mut self, key: &str, value: Vec<u8>) -> Result<u64, ServerError>;
 
     /// Returns the keys that begin with this text and a dot.
     fn keys(&mut self, prefix: &str) -> Result<Vec<String>, ServerError>;
 
-    /// Returns the number of messages that this machine has not acknowledged.
-    fn pending(&mut self) -> Result<u64, ServerError>;
+    /// Returns how far this machine is in the stream.
+    fn progress(&mut self) -> Result<Progress, ServerError>;
 
     /// Removes what the server keeps for this machine: its consumer and its presence. Its events stay.
     fn leave(&mut self) -> Result<(), ServerError>;

@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 /// Tells the time of day in UTC; cheap to clone, and clones share a fixed time.
 #[derive(Clone)]
@@ -21,6 +21,8 @@ pub struct Clock(Source);
 #[derive(Clone)]
 enum Source {
     System,
+    /// The system's, set wrong by so much.
+    Shifted(SignedDuration),
     Fixed {
         next_millis: Arc<AtomicI64>,
         step_millis: i64,
@@ -31,6 +33,11 @@ impl Clock {
     /// The system's clock.
     pub fn system() -> Self {
         Self(Source::System)
+    }
+
+    /// Returns a clock that goes as the system's, and is ahead of it by this much, or behind.
+    pub fn shifted(by: SignedDuration) -> Self {
+        Self(Source::Shifted(by))
     }
 
     /// Returns a clock that starts at `start`, and advances by `step` at each further question.
@@ -47,8 +54,13 @@ impl Clock {
         reason = "this is the one place that reads the clock"
     )]
     pub fn now(&self) -> Timestamp {
+        let system = || Timestamp::now().as_millisecond();
         let millis = match &self.0 {
-            Source::System => Timestamp::now().as_millisecond(),
+            Source::System => system(),
+            Source::Shifted(by) => {
+                let by = i64::try_from(by.as_millis()).unwrap_or(0);
+                system().saturating_add(by)
+            }
             Source::Fixed {
                 next_millis,
                 step_millis,
@@ -62,6 +74,7 @@ impl fmt::Debug for Clock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.0 {
             Source::System => "Clock::system",
+            Source::Shifted(_) => "Clock::shifted",
             Source::Fixed { .. } => "Clock::fixed",
         })
     }
@@ -78,5 +91,13 @@ mod tests {
         let same = clock.clone();
         assert_eq!(clock.now(), start);
         assert_eq!(same.now() - start, jiff::Span::new().seconds(1).fieldwise());
+    }
+
+    #[test]
+    fn a_shifted_clock_goes_on_and_is_wrong_by_as_much() {
+        let shift = SignedDuration::from_hours(-3);
+        let (before, wrong) = (Clock::system().now(), Clock::shifted(shift).now());
+        let after = Clock::system().now();
+        assert!(before + shift <= wrong && wrong <= after + shift);
     }
 }

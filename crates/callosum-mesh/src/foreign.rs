@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     agent::AgentName,
     author::Author,
-    board::{SHARED, UNSHARED},
+    board::{Effect, REFUSED, SHARED, UNSHARED},
     event::{Draft, Event, Foreign},
     journal::{Cursor, Journal},
     mesh::Mesh,
@@ -44,8 +44,13 @@ pub struct ForeignEvents {
 /// Outcome of a receipt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
-    /// So many events were appended. They are synced.
-    Appended(usize),
+    /// Events were appended. They are synced.
+    Appended {
+        /// Number of events.
+        events: usize,
+        /// How many of them were not taken in, and change nothing.
+        refused: usize,
+    },
     /// The log had all of them.
     Known,
     /// Events between this one, the last that the log has, and these are missing. Nothing was appended.
@@ -53,6 +58,25 @@ pub enum Arrival {
         /// The last event of that log that was received.
         last: u64,
     },
+}
+
+impl Draft {
+    /// Returns the same event of another machine as one that changes nothing: its place in the other log is taken all the
+    /// same.
+    #[must_use]
+    pub fn refused(self, reason: &str) -> Self {
+        let payload = json!({ "topic": self.topic, "reason": reason });
+        let Value::Object(payload) = payload else {
+            unreachable!("it is an object")
+        };
+        let topic = REFUSED.parse().expect("it is a topic");
+        Self {
+            machine: self.machine,
+            timestamp: self.timestamp,
+            from: self.from,
+            ..Self::new(topic, self.source).with_payload(payload)
+        }
+    }
 }
 
 /// The last event that was received from each other log.
@@ -197,11 +221,31 @@ impl Transaction<'_, '_> {
         if previous > last && !is_oldest {
             return Ok(Arrival::Gap { last });
         }
+        let missing = self.with_room(missing);
         let appended = self.turn.append(missing)?;
         for event in &appended {
             self.board.apply(event);
             marks.note(event);
         }
-        Ok(Arrival::Appended(appended.len()))
+        let refused = appended.iter();
+        let refused = refused.filter(|event| event.topic.as_str() == REFUSED);
+        Ok(Arrival::Appended {
+            events: appended.len(),
+            refused: refused.count(),
+        })
+    }
+
+    /// Returns the same events, in which those that the board has no room for change nothing.
+    fn with_room(&self, drafts: Vec<Draft>) -> Vec<Draft> {
+        let mut room = self.board.room_for_received();
+        let drafts = drafts.into_iter().map(|draft| {
+            let tagged = json!({ "type": draft.topic, "payload": draft.payload });
+            let effect: Option<Effect> = serde_json::from_value(tagged).ok();
+            match effect.map_or(Ok(()), |effect| room.take(&effect)) {
+                Ok(()) => draft,
+                Err(reason) => draft.refused(reason),
+            }
+        });
+        drafts.collect()
     }
 }

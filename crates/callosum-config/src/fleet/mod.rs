@@ -14,7 +14,7 @@ use toml::{Table, Value};
 use super::{Environment, Homes};
 
 /// The keys of the table.
-const KEYS: [&str; 8] = [
+const KEYS: [&str; 9] = [
     "servers",
     "workspace",
     "user",
@@ -23,6 +23,7 @@ const KEYS: [&str; 8] = [
     "creds_file",
     "creds_env",
     "ca_file",
+    "replicas",
 ];
 
 /// Most servers of a cluster, and most repositories.
@@ -44,6 +45,10 @@ const SERVERS: &str = "a list of 1 to 32 addresses such as `tls://nats.example.c
 /// Allowed values of `repositories`.
 const REPOSITORIES: &str = "a list of 1 to 32 patterns such as `github.com/acme/*`; `*` shares all";
 
+/// Allowed values of `replicas`.
+const REPLICAS: &str =
+    "1, 3 or 5: servers that keep each event, of a workspace that this machine creates";
+
 /// Servers and workspace of the fleet.
 #[derive(Clone, PartialEq, Eq)]
 pub struct FleetSetting {
@@ -61,6 +66,8 @@ pub struct FleetSetting {
     pub credentials: Option<Credentials>,
     /// File with the certificates of the authority that signed the servers' certificates.
     pub ca_file: Option<PathBuf>,
+    /// Number of servers that are to keep each event, if this machine creates the workspace.
+    pub replicas: usize,
 }
 
 /// Credentials of a machine.
@@ -258,6 +265,7 @@ impl Reader<'_> {
             repositories: self.repositories(),
             credentials: None,
             ca_file: self.text("ca_file").map(PathBuf::from),
+            replicas: self.replicas(),
         };
         let Some(table) = self.table else {
             self.faults = vec!["`mesh.fleet` must be a table".to_owned()];
@@ -354,6 +362,19 @@ impl Reader<'_> {
             return Vec::new();
         };
         texts
+    }
+
+    fn replicas(&mut self) -> usize {
+        let Some(value) = self.value("replicas").cloned() else {
+            return 1;
+        };
+        let number = value.as_integer().and_then(|it| usize::try_from(it).ok());
+        // A cluster agrees by majority: an even number survives no more than the odd one below it.
+        let number = number.filter(|number| matches!(number, 1 | 3 | 5));
+        number.unwrap_or_else(|| {
+            self.refuse("replicas", Some(&value), REPLICAS);
+            1
+        })
     }
 
     fn servers(&mut self) -> Vec<String> {

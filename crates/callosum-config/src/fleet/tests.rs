@@ -33,6 +33,19 @@ fn a_fleet_has_servers_a_workspace_and_credentials() {
     assert!(!format!("{setting:?}").contains("hunter2"));
 }
 
+/// A workspace is kept by as many servers as a majority can be of.
+#[test]
+fn a_workspace_has_an_odd_number_of_replicas() {
+    assert_eq!(read(GOOD).unwrap().unwrap().replicas, 1);
+    let with = |replicas: &str| read(&format!("{GOOD}replicas = {replicas}\n"));
+    assert_eq!(with("3").unwrap().unwrap().replicas, 3);
+    for wrong in ["0", "2", "-1", "7", "\"3\""] {
+        let shown = with(wrong).unwrap_err();
+        let expected = format!("`mesh.fleet.replicas` is {wrong} (allowed: 1, 3 or 5");
+        assert!(shown.contains(&expected), "{shown}");
+    }
+}
+
 /// TLS is required beyond this machine, and an address holds no password.
 #[test]
 fn only_a_server_on_this_machine_needs_no_tls_and_no_credentials() {

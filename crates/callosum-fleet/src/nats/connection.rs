@@ -22,8 +22,8 @@ use callosum_config::{Credentials, FleetSetting};
 use super::ANSWER;
 use crate::{Membership, Names, ServerError};
 
-/// Longest wait for a connection.
-const CONNECT: Duration = Duration::from_secs(5);
+/// Longest wait for a connection. A system asks after 0, 1 and 3 seconds.
+const CONNECT: Duration = Duration::from_secs(4);
 
 /// Time after which an unacknowledged message comes again.
 const ACK_WAIT: Duration = Duration::from_secs(5);
@@ -68,12 +68,12 @@ impl Faults {
         if let Some(reported) = self.reported().filter(|reported| is_refusal(reported)) {
             return ServerError::Refused { reason: reported };
         }
-        if state == State::Connected {
-            ServerError::Failed {
-                reason: error.to_string(),
-            }
+        let reason = error.to_string();
+        // A network that is cut leaves the connection as it is.
+        if state == State::Connected && !reason.contains("timed out") {
+            ServerError::Failed { reason }
         } else {
-            self.unreachable(error)
+            self.unreachable(reason)
         }
     }
 }
@@ -147,12 +147,12 @@ pub(super) async fn connected(
     Ok(client)
 }
 
-/// Opens the stream and the bucket of a workspace, or creates them.
+/// Opens the stream and the bucket of a workspace. Creates them if there are none, with this many replicas if that is given.
 pub(super) async fn workspace(
     context: &Context,
     client: &Client,
     faults: &Faults,
-    is_join: bool,
+    creation: Option<usize>,
 ) -> Result<(Stream, Store), ServerError> {
     let name = store_name(&faults.workspace);
     let explain = |error: &dyn Display| faults.of(client.connection_state(), error);
@@ -166,13 +166,13 @@ pub(super) async fn workspace(
             if !is_missing {
                 return Err(explain(&error));
             }
-            if !is_join {
+            let Some(replicas) = creation else {
                 return Err(ServerError::NoWorkspace {
                     workspace: faults.workspace.clone(),
                     reason: "run `callosum mesh fleet join` again".to_owned(),
                 });
-            }
-            let created = context.create_stream(stream_config(faults)).await;
+            };
+            let created = context.create_stream(stream_config(faults, replicas)).await;
             created.map_err(|error| match error.kind() {
                 CreateStreamErrorKind::JetStream(error) => ServerError::NoWorkspace {
                     workspace: faults.workspace.clone(),
@@ -186,12 +186,15 @@ pub(super) async fn workspace(
     };
     let store = match context.get_key_value(&name).await {
         Ok(store) => store,
-        Err(error) if !is_join => return Err(explain(&error)),
-        Err(_) => {
+        Err(error) => {
+            let Some(num_replicas) = creation else {
+                return Err(explain(&error));
+            };
             let config = KvConfig {
                 bucket: name,
                 description: format!("Claims of the workspace {}", faults.workspace),
                 history: 1,
+                num_replicas,
                 ..KvConfig::default()
             };
             let created = context.create_key_value(config).await;
@@ -201,7 +204,7 @@ pub(super) async fn workspace(
     Ok((stream, store))
 }
 
-fn stream_config(faults: &Faults) -> StreamConfig {
+fn stream_config(faults: &Faults, num_replicas: usize) -> StreamConfig {
     let workspace = &faults.workspace;
     StreamConfig {
         name: store_name(workspace),
@@ -211,7 +214,7 @@ fn stream_config(faults: &Faults) -> StreamConfig {
         // It is appended to, and no more.
         deny_delete: true,
         allow_direct: true,
-        num_replicas: 1,
+        num_replicas,
         ..StreamConfig::default()
     }
 }

@@ -28,10 +28,15 @@ use jiff::Timestamp;
 use tokio::runtime::Runtime;
 
 use self::connection::{Faults, connected, consumer, workspace};
-use super::{Delivery, KeyEntry, Membership, Published, Server, ServerError, StoredMessage};
+use super::{
+    Delivery, KeyEntry, Membership, Progress, Published, Server, ServerError, StoredMessage,
+};
 
 /// Longest wait for an answer.
 const ANSWER: Duration = Duration::from_secs(5);
+
+/// Error of a request that was not answered in time.
+const TIMED_OUT: &str = "the request timed out";
 
 /// A connection of this machine to a workspace.
 pub struct Nats {
@@ -67,10 +72,11 @@ impl Nats {
             reported: Arc::default(),
         };
         let opened = runtime.block_on(async {
+            let creation = is_join.then_some(setting.replicas);
             let client = connected(setting, &membership.names, &faults).await?;
             let mut context = jetstream::new(client.clone());
             context.set_timeout(ANSWER);
-            let (stream, store) = workspace(&context, &client, &faults, is_join).await?;
+            let (stream, store) = workspace(&context, &client, &faults, creation).await?;
             if is_join {
                 // That of an earlier log has acknowledged what this log does not have.
                 drop(stream.delete_consumer(&membership.consumer()).await);
@@ -100,18 +106,17 @@ impl Nats {
         format!("{}{key}", self.store.prefix)
     }
 
-    /// Reads a message from the leader of a stream. A follower may answer with an older one.
+    /// Reads the last message of a subject, or the first from a place on, from the leader of a stream. A follower may answer with an older one.
     fn message(
         &self,
         stream: &Stream,
         subject: &str,
-        is_first: bool,
+        from: Option<u64>,
     ) -> Result<Option<StreamMessage>, ServerError> {
         let found = self.runtime.block_on(async {
-            if is_first {
-                stream.get_first_raw_message_by_subject(subject, 1).await
-            } else {
-                stream.get_last_raw_message_by_subject(subject).await
+            match from {
+                Some(from) => stream.get_first_raw_message_by_subject(subject, from).await,
+                None => stream.get_last_raw_message_by_subject(subject).await,
             }
         });
         match found {
@@ -119,6 +124,13 @@ impl Nats {
             Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => Ok(None),
             Err(error) => Err(self.failed(error)),
         }
+    }
+}
+
+fn stored(message: StreamMessage) -> StoredMessage {
+    StoredMessage {
+        sequence: message.sequence,
+        body: message.payload.to_vec(),
     }
 }
 
@@ -134,16 +146,13 @@ async fn taken(mut batch: Batch, taken: &mut Vec<(u64, jetstream::Message)>) -> 
 
 impl Server for Nats {
     fn last(&mut self, subject: &str) -> Result<Option<StoredMessage>, ServerError> {
-        let found = self.message(&self.stream, subject, false)?;
-        Ok(found.map(|message| StoredMessage {
-            sequence: message.sequence,
-            body: message.payload.to_vec(),
-        }))
+        let found = self.message(&self.stream, subject, None)?;
+        Ok(found.map(stored))
     }
 
-    fn oldest(&mut self, subject: &str) -> Result<Option<u64>, ServerError> {
-        let found = self.message(&self.stream, subject, true)?;
-        Ok(found.map(|message| message.sequence))
+    fn next(&mut self, subject: &str, from: u64) -> Result<Option<StoredMessage>, ServerError> {
+        let found = self.message(&self.stream, subject, Some(from))?;
+        Ok(found.map(stored))
     }
 
     fn publish(
@@ -178,16 +187,24 @@ impl Server for Nats {
     fn pull(&mut self, most: usize, wait: Duration) -> Result<Vec<Delivery>, ServerError> {
         let mut messages = Vec::new();
         let consumer = &self.consumer;
-        let pulled = self.runtime.block_on(async {
-            let fetch = consumer.fetch().max_messages(most).messages().await;
-            let fetch = fetch.map_err(|error| error.to_string())?;
-            taken(fetch, &mut messages).await?;
-            if messages.is_empty() && !wait.is_zero() {
+        let pulled = async {
+            // A machine that waits asks once. What came with the first message is asked for only if there is a first.
+            if !wait.is_zero() {
                 let first = consumer.batch().max_messages(1).expires(wait);
                 let first = first.messages().await.map_err(|error| error.to_string())?;
                 taken(first, &mut messages).await?;
+                if messages.is_empty() {
+                    return Ok(());
+                }
             }
-            Ok::<(), String>(())
+            let rest = consumer.fetch().max_messages(most - messages.len());
+            let rest = rest.messages().await.map_err(|error| error.to_string())?;
+            taken(rest, &mut messages).await
+        };
+        // A connection may be gone without a sign, and a request that does not expire would wait for its answer.
+        let pulled = self.runtime.block_on(async {
+            let pulled = tokio::time::timeout(wait + ANSWER, pulled).await;
+            pulled.map_err(|_| TIMED_OUT.to_owned()).flatten()
         });
         pulled.map_err(|error| self.failed(error))?;
         // The connection may be gone. An empty batch does not show that.
@@ -224,7 +241,7 @@ impl Server for Nats {
 
     fn entry(&mut self, key: &str) -> Result<Option<KeyEntry>, ServerError> {
         let subject = self.subject_of(key);
-        let Some(message) = self.message(&self.store.stream, &subject, false)? else {
+        let Some(message) = self.message(&self.store.stream, &subject, None)? else {
             return Ok(None);
         };
         if message.headers.get("KV-Operation").is_some() {
@@ -255,6 +272,21 @@ impl Server for Nats {
         }
     }
 
+    fn create(&mut self, keys: Vec<(String, Vec<u8>)>) -> Result<Vec<bool>, ServerError> {
+        let store = &self.store;
+        let created = keys.iter().map(|(key, value)| {
+            // On a slow link one answer after the other would be waited for.
+            store.update(key, value.clone().into(), 0)
+        });
+        let created = self.runtime.block_on(join_all(created));
+        let created = created.into_iter().map(|created| match created {
+            Ok(_) => Ok(true),
+            Err(error) if error.kind() == UpdateErrorKind::WrongLastRevision => Ok(false),
+            Err(error) => Err(self.failed(error)),
+        });
+        created.collect()
+    }
+
     fn put(&mut self, key: &str, value: Vec<u8>) -> Result<u64, ServerError> {
         let put = self.runtime.block_on(self.store.put(key, value.into()));
         put.map_err(|error| self.failed(error))
@@ -277,10 +309,13 @@ impl Server for Nats {
         Ok(keys.collect())
     }
 
-    fn pending(&mut self) -> Result<u64, ServerError> {
+    fn progress(&mut self) -> Result<Progress, ServerError> {
         let info = self.runtime.block_on(self.consumer.get_info());
-        let info = info.map(|info| info.num_pending + info.num_ack_pending as u64);
-        info.map_err(|error| self.failed(error))
+        let info = info.map_err(|error| self.failed(error))?;
+        Ok(Progress {
+            through: info.ack_floor.stream_sequence,
+            pending: info.num_pending + info.num_ack_pending as u64,
+        })
     }
 
     fn leave(&mut self) -> Result<(), ServerError> {

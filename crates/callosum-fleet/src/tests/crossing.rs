@@ -99,7 +99,8 @@ fn what_another_program_sends_is_checked() {
                 event(2, "calc.bridge.field", "src", serde_json::json!({"key": "x", "value": 1})),
                 event(3, "calc.fleet.unshared", "src", serde_json::json!({})),
                 event(4, "calc.task.claimed", "src", serde_json::json!({"task": "t", "by": "codex", "until": until})),
-                event(5, "calc.lease.taken", "src/x.rs", serde_json::json!({"until": until})),
+                event(5, "calc.task.claimed", "src", serde_json::json!({"task": "t", "by": "codex", "until": until, "fence": u64::MAX})),
+                event(6, "calc.lease.taken", "src/x.rs", serde_json::json!({"until": until})),
             ],
         });
         serde_json::to_vec(&envelope).unwrap()
@@ -124,7 +125,14 @@ fn what_another_program_sends_is_checked() {
     let refused = "calc.fleet.refused";
     assert_eq!(
         topics,
-        [refused, refused, refused, refused, "calc.lease.taken"]
+        [
+            refused,
+            refused,
+            refused,
+            refused,
+            refused,
+            "calc.lease.taken"
+        ]
     );
     assert!(foreign.iter().all(|event| event.machine == "eve@evil"));
     let until = two.mesh.board().unwrap().leases[0].until;
@@ -132,4 +140,56 @@ fn what_another_program_sends_is_checked() {
     assert!(until <= now + CLAIM + CLAIM, "{until}");
     assert!(two.task("t").is_shared);
     assert_eq!(two.task("t").status, Status::Pending);
+    let folder = two.mesh.folder().to_owned();
+    let status = crate::FleetStatus::read(&two.disk, &folder).unwrap();
+    assert_eq!((status.refused_messages, status.refused_events), (2, 5));
+}
+
+/// CALC-FUT-1: a machine whose clock is years ahead does not end the leases of this one.
+#[test]
+fn a_wrong_clock_ends_no_lease_of_another_machine() {
+    let (cluster, mut one, mut two) = pair();
+    let lease = |path: &str| Command::Lease {
+        path: path.to_owned(),
+        why: None,
+        anyway: false,
+    };
+    let voice = two.voice();
+    let order = lease("/home/two/app/src/x.rs");
+    two.mesh.give(order, &voice).unwrap();
+    one.clock_is("2099-01-02T03:04:05Z");
+    let voice = one.voice();
+    for path in ["/home/one/app/src/x.rs", "/home/one/app/src/y.rs"] {
+        one.mesh.give(lease(path), &voice).unwrap();
+    }
+    sync_all(&mut [&mut one, &mut two]);
+    assert_eq!(cluster.messages().len(), 2);
+    let leases = &two.mesh.board().unwrap().leases;
+    let of: Vec<(&str, bool)> = leases
+        .iter()
+        .map(|lease| (lease.path.as_str(), lease.is_foreign()))
+        .collect();
+    let expected = [
+        ("/home/two/app/src/x.rs", false),
+        ("/home/two/app/src/y.rs", true),
+    ];
+    assert_eq!(of, expected);
+}
+
+/// CALC-FUT-1: the machines that are there are known under a wrong clock, too.
+#[test]
+fn presence_is_by_the_clock_of_the_server() {
+    let (cluster, mut one, mut two) = pair();
+    two.clock_is("2001-01-02T03:04:05Z");
+    one.add("t", "work");
+    sync_all(&mut [&mut one, &mut two, &mut Machine::join("three", &cluster)]);
+    two.sync().unwrap();
+    let folder = two.mesh.folder().to_owned();
+    let status = crate::FleetStatus::read(&two.disk, &folder).unwrap();
+    let now = two.mesh.journal().now();
+    assert_eq!(status.present(now).count(), 2);
+    assert_eq!(
+        status.present(now + SignedDuration::from_mins(6)).count(),
+        0
+    );
 }

@@ -112,7 +112,25 @@ impl Machine {
             repositories,
             &mut self.places,
         )?;
-        fleet.sync(&mut self.mesh, &mut self.server, Duration::ZERO)
+        fleet.sync(&mut self.mesh, &mut self.server)
+    }
+
+    /// Opens its log with a clock that is wrong.
+    fn clock_is(&mut self, time: &str) {
+        let clock = Clock::fixed(time.parse().unwrap(), Duration::ZERO);
+        let folder = self.mesh.folder().to_owned();
+        self.mesh = Mesh::open(&self.disk, &clock, &Ids::random(), &folder, "host").unwrap();
+    }
+
+    /// One round, as a daemon does them.
+    fn round(&mut self) -> Round {
+        let repositories = vec!["github.com/acme/*".to_owned()];
+        let folder = self.mesh.folder().to_owned();
+        let membership = self.membership.clone();
+        let places = &mut self.places;
+        let mut fleet = Fleet::new(&self.disk, &folder, membership, repositories, places).unwrap();
+        let round = fleet.round(&mut self.mesh, &mut self.server, Duration::ZERO);
+        round.unwrap()
     }
 
     fn voice(&self) -> Author {

@@ -110,9 +110,18 @@ fn a_token_is_above_all_that_a_board_has_seen() {
     cluster.lose_keys();
     let new = two.claim("t").unwrap();
     assert!(new > old, "{new} after {old}");
+    // The machine that added the task tells the server of it again, after the claim.
+    let state = claims::State::Free;
+    let home = one.membership.origin.clone();
+    let taken = claims::register(&mut one.server, [("t", state)].into_iter(), &home);
+    assert_eq!(taken, Ok(Vec::new()));
+    let taken = claims::register(&mut two.server, [("t", state)].into_iter(), "another log");
+    assert_eq!(taken, Ok(vec!["t".to_owned()]));
+    assert_eq!(two.claim("t"), Ok(new));
     sync_all(&mut [&mut one, &mut two]);
     for machine in [&mut one, &mut two] {
         assert_eq!(machine.task("t").fence, new);
+        assert!(machine.task("t").is_shared);
     }
 }
 

@@ -4,18 +4,29 @@
 //! Items that no one has taken yet are never forgotten. Instead, new ones are rejected
 //! ([`Board::room_for_task`], [`Board::room_for_message`]), and so are changes that make them
 //! larger. Of finished items the newest are remembered ([`forget`]), and the log has all of them.
+//!
+//! What other machines send has limits of its own ([`ReceivedRoom`]), so that neither takes the room of the other.
 
 use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::{Board, BoardError, Message, NewTask, Receipt, Status, Task};
+use super::{Board, BoardError, Effect, Message, NewTask, Receipt, Status, Task};
 
 /// Most open tasks, and most messages that no one has seen.
 const MOST: usize = 2000;
 
 /// Most bytes of the words of either together.
 const MOST_BYTES: usize = 2 * 1024 * 1024;
+
+/// Most open tasks, and most unseen messages, of other machines.
+const MOST_RECEIVED: usize = 4000;
+
+/// Most bytes of the words of either together.
+const MOST_BYTES_RECEIVED: usize = 4 * 1024 * 1024;
+
+/// Most leases of other machines.
+const MOST_LEASES_RECEIVED: usize = 1000;
 
 /// Of tasks and of messages that are over, of dead letters and of discoveries so many are remembered.
 const MOST_OVER: usize = 500;
@@ -58,13 +69,13 @@ impl Board {
         Ok(())
     }
 
-    /// Returns the number of open tasks and the bytes of their texts. Canceled tasks that an open
+    /// Returns the number of open tasks of this machine and the bytes of their texts. Canceled tasks that an open
     /// one needs count too: if they were forgotten, it would look as if nothing were needed any
     /// more.
     fn open_tasks(&self) -> (usize, usize) {
         let needed = self.needed();
-        let standing = self.tasks.iter().filter(|task| is_open(task, &needed));
-        counted(standing.map(task_bytes))
+        let own = self.tasks.iter().filter(|task| task.machine.is_none());
+        counted(own.filter(|task| is_open(task, &needed)).map(task_bytes))
     }
 
     /// Returns the ids that unfinished tasks need.
@@ -75,7 +86,8 @@ impl Board {
 
     /// Fails where one more message has no room.
     pub(super) fn room_for_message(&self, content: &str) -> Result<(), BoardError> {
-        let standing = self.messages.iter().filter(|message| is_standing(message));
+        let own = self.messages.iter().filter(|message| !message.is_foreign());
+        let standing = own.filter(|message| is_standing(message));
         let (count, bytes) = counted(standing.map(message_bytes));
         room_for("unseen messages", count, bytes, content.len())
     }
@@ -93,6 +105,20 @@ impl Board {
             return Err(BoardError::TooManyFields { bytes });
         }
         Ok(())
+    }
+
+    /// Returns the room for what other machines send.
+    pub(crate) fn room_for_received(&self) -> ReceivedRoom {
+        let tasks = self.tasks.iter().filter(|task| !task.status.is_over());
+        let foreign = tasks.clone().filter(|task| task.machine.is_some());
+        let messages = self.messages.iter();
+        let messages = messages.filter(|message| message.is_foreign() && is_standing(message));
+        ReceivedRoom {
+            tasks: foreign.count(),
+            task_bytes: tasks.map(task_bytes).sum(),
+            messages: counted(messages.map(message_bytes)),
+            leases: self.leases.iter().filter(|it| it.is_foreign()).count(),
+        }
     }
 
     /// Forgets the oldest tasks that are over.
@@ -116,6 +142,57 @@ impl Board {
             |_| true,
             |discovery| discovery.content.len(),
         );
+    }
+}
+
+/// What other machines have on a board, and so the room for more.
+#[derive(Debug)]
+pub(crate) struct ReceivedRoom {
+    /// Open tasks of other machines.
+    tasks: usize,
+    /// Bytes of the texts of all open tasks, since other machines may change any that is shared.
+    task_bytes: usize,
+    messages: (usize, usize),
+    leases: usize,
+}
+
+impl ReceivedRoom {
+    /// Takes room for an effect of another machine; fails if there is none. Room that effects before it made is not known
+    /// here: it counts the next time.
+    pub(crate) fn take(&mut self, effect: &Effect) -> Result<(), &'static str> {
+        let most_bytes = MOST_BYTES + MOST_BYTES_RECEIVED;
+        match effect {
+            Effect::TaskAdded { prompt, other, .. } => {
+                let bytes = self.task_bytes + prompt.len() + other_bytes(other);
+                if self.tasks >= MOST_RECEIVED || bytes > most_bytes {
+                    return Err("there is no room for more tasks of other machines");
+                }
+                (self.tasks, self.task_bytes) = (self.tasks + 1, bytes);
+            }
+            Effect::TaskChanged { set, .. } => {
+                let bytes = self.task_bytes + other_bytes(set);
+                if bytes > most_bytes {
+                    return Err("there is no room for longer tasks of other machines");
+                }
+                self.task_bytes = bytes;
+            }
+            Effect::MessageSent { content, .. } => {
+                let (count, bytes) = self.messages;
+                let bytes = bytes + content.len();
+                if count >= MOST_RECEIVED || bytes > MOST_BYTES_RECEIVED {
+                    return Err("there is no room for more messages of other machines");
+                }
+                self.messages = (count + 1, bytes);
+            }
+            Effect::LeaseTaken { .. } => {
+                if self.leases >= MOST_LEASES_RECEIVED {
+                    return Err("there is no room for more leases of other machines");
+                }
+                self.leases += 1;
+            }
+            _ => {}
+        }
+        Ok(())
     }
 }
 
@@ -196,6 +273,40 @@ mod tests {
         let half = MOST_BYTES_OVER / 2;
         assert_eq!(kept(vec![half, 0, half, half]), [0, half, half]);
         assert_eq!(kept(vec![1, 2 * MOST_BYTES_OVER]), [2 * MOST_BYTES_OVER]);
+    }
+
+    /// CALC-FUT-1: another machine has room of its own, and no more than that.
+    #[test]
+    fn what_other_machines_send_has_its_own_limit() {
+        let mut room = Board::default().room_for_received();
+        let effect = |topic: &str, payload: Value| -> Effect {
+            let tagged = serde_json::json!({ "type": topic, "payload": payload });
+            serde_json::from_value(tagged).unwrap()
+        };
+        let text = |bytes: usize| Value::from("x".repeat(bytes));
+        let task = |bytes: usize| {
+            let payload = serde_json::json!({ "id": "t", "prompt": text(bytes) });
+            effect("calc.task_handoff", payload)
+        };
+        assert!(
+            room.take(&task(MOST_BYTES + MOST_BYTES_RECEIVED + 1))
+                .is_err()
+        );
+        for _ in 0..MOST_RECEIVED {
+            room.take(&task(1)).unwrap();
+        }
+        assert!(room.take(&task(1)).is_err());
+        let set = serde_json::json!({ "task": "t", "set": { "prompt": text(MOST_BYTES) } });
+        let change = effect("calc.task.changed", set);
+        assert!(room.take(&change).is_ok());
+        for _ in 0..3 {
+            let _ = room.take(&change);
+        }
+        assert!(room.take(&change).is_err());
+        let message = serde_json::json!({ "id": "m", "to": "codex", "content": text(MOST_BYTES) });
+        let message = effect("calc.message", message);
+        assert!(room.take(&message).is_ok() && room.take(&message).is_ok());
+        assert!(room.take(&message).is_err());
     }
 
     /// CALC-FAIL-1: where a version before has let in more keys of the bridge file than have room, one can be made shorter.

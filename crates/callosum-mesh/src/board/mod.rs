@@ -33,6 +33,6 @@ pub use self::{
     message::{Discovery, Message},
     output::{OutputOutcome, OutputReceipt},
     session::{BEGINS, ENDS, PROCESS, Process, Session},
-    state::{Board, SHARED, UNSHARED},
+    state::{Board, REFUSED, SHARED, UNSHARED},
     task::{Change, Claim, Status, Task},
 };

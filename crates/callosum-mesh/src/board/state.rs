@@ -21,6 +21,9 @@ pub const SHARED: &str = "calc.fleet.shared";
 /// Topic of the event that they, or all tasks, are this machine's own again.
 pub const UNSHARED: &str = "calc.fleet.unshared";
 
+/// Topic of an event that came from another machine and was not taken in. It changes nothing.
+pub const REFUSED: &str = "calc.fleet.refused";
+
 /// Most agents that the board remembers as heard of.
 const MOST_HEARD: usize = 512;
 

@@ -160,3 +160,41 @@ fn a_machine_with_a_wrong_clock_takes_nothing_from_another() {
     assert_eq!(two.task("t")["result"], "done");
     check_logs(&[&one, &two]);
 }
+
+/// CALC-FUT-1: what a machine does late, under a claim that another machine has taken over, counts on none.
+#[test]
+fn a_machine_whose_claim_was_taken_over_is_fenced() {
+    let server = NatsServer::start();
+    let (one, two) = (Machine::join("one", &server), Machine::join("two", &server));
+    one.add("t", "work");
+    sync_all(&[&one, &two]);
+    let old = one.claim("t").success().json()["token"].as_u64().unwrap();
+    sync_all(&[&one, &two]);
+    // The server loses its claims with its store, and only the second machine reaches the new one.
+    drop(server);
+    let server = NatsServer::start();
+    two.configure(&server.address(), "");
+    two.run(&["mesh", "fleet", "join"]).success();
+    let new = two.claim("t").success().json()["token"].as_u64().unwrap();
+    assert!(new > old, "{new} after {old}");
+    let late = one.done("t", "late").success();
+    assert!(
+        late.stderr.contains("logged on this machine only"),
+        "{}",
+        late.stderr
+    );
+    one.configure(&server.address(), "");
+    one.run(&["mesh", "fleet", "join"]).success();
+    sync_all(&[&one, &two]);
+    for machine in [&one, &two] {
+        let task = machine.task("t");
+        assert_eq!(task["status"], "in_progress", "{}: {task}", machine.name);
+        assert_eq!(task["token"], new, "{}: {task}", machine.name);
+    }
+    two.done("t", "right").success();
+    sync_all(&[&two, &one]);
+    for machine in [&one, &two] {
+        assert_eq!(machine.task("t")["result"], "right", "{}", machine.name);
+    }
+    check_logs(&[&one, &two]);
+}

@@ -1,6 +1,10 @@
 //! [`Machine`]: a home with a checkout of the shared repository, and what its commands print.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    io::{Read as _, Write as _},
+    os::unix::net::UnixStream,
+};
 
 use callosum_testkit::{Output, Run, TestEnv};
 use serde_json::Value;
@@ -10,17 +14,35 @@ use crate::nats_server::NatsServer;
 pub(crate) struct Machine {
     pub(crate) env: TestEnv,
     pub(crate) name: &'static str,
+    /// The command that runs a program on its host; empty if it is this one.
+    pub(crate) on: Vec<String>,
+    /// By how many seconds its clock is wrong.
+    pub(crate) clock: Option<&'static str>,
 }
 
 impl Machine {
+    /// A machine on which nothing was done yet.
+    pub(crate) fn bare(name: &'static str) -> Self {
+        Self {
+            env: TestEnv::new(),
+            name,
+            on: Vec::new(),
+            clock: None,
+        }
+    }
+
+    /// The same with a checkout.
+    pub(crate) fn begun(self) -> Self {
+        self.env.git_init();
+        let remote = "https://ana:hunter2@github.com/acme/app.git";
+        self.env.git(&["remote", "add", "origin", remote]);
+        self.run(&["init", "--yes"]).success();
+        self
+    }
+
     /// A machine that is configured, and has not joined.
     pub(crate) fn new(name: &'static str, server: &NatsServer, more: &str) -> Self {
-        let env = TestEnv::new();
-        env.git_init();
-        let remote = "https://ana:hunter2@github.com/acme/app.git";
-        env.git(&["remote", "add", "origin", remote]);
-        let machine = Self { env, name };
-        machine.run(&["init", "--yes"]).success();
+        let machine = Self::bare(name).begun();
         machine.configure(&server.address(), more);
         machine
     }
@@ -33,9 +55,13 @@ impl Machine {
     }
 
     pub(crate) fn configure(&self, address: &str, more: &str) {
+        self.configure_all(&[address.to_owned()], more);
+    }
+
+    pub(crate) fn configure_all(&self, addresses: &[String], more: &str) {
         let name = self.name;
         let text = format!(
-            "[mesh.fleet]\nservers = [\"{address}\"]\nworkspace = \"team\"\nuser = \"ana\"\nmachine = \"{name}\"\n\
+            "[mesh.fleet]\nservers = {addresses:?}\nworkspace = \"team\"\nuser = \"ana\"\nmachine = \"{name}\"\n\
              repositories = [\"github.com/acme/*\"]\n{more}\n"
         );
         let file = self.env.configuration();
@@ -45,9 +71,43 @@ impl Machine {
 
     /// The program on this machine, with ids and a clock as on a real one.
     pub(crate) fn callosum(&self, arguments: &[&str]) -> Run {
-        let run = self.env.callosum().arguments(arguments);
-        run.without("CALLOSUM_TEST_IDS")
-            .without("CALLOSUM_TEST_CLOCK")
+        let run = match self.on.split_first() {
+            None => self.env.callosum(),
+            Some((ip, rest)) => {
+                let program = callosum_testkit::fakes::program("callosum");
+                let run = self.env.program(ip.into()).arguments(rest);
+                run.arguments([program])
+            }
+        };
+        let run = run.arguments(arguments).without("CALLOSUM_TEST_IDS");
+        match self.clock {
+            Some(seconds) => run.env("CALLOSUM_TEST_CLOCK", seconds),
+            None => run.without("CALLOSUM_TEST_CLOCK"),
+        }
+    }
+
+    /// Posts a list of events to the daemon of this machine. Returns the status of the answer. The socket is reached from any
+    /// network namespace.
+    pub(crate) fn post(&self, events: &[Value]) -> u16 {
+        let socket = self.env.machine_home().join("mesh/serve.sock");
+        let mut stream = UnixStream::connect(socket).unwrap();
+        let body = serde_json::to_vec(events).unwrap();
+        let length = body.len();
+        let head = format!(
+            "POST /events?durability=synced HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
+             Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        stream.write_all(&body).unwrap();
+        let mut answer = Vec::new();
+        // An answer before all was read ends the connection.
+        drop(stream.read_to_end(&mut answer));
+        let answer = String::from_utf8_lossy(&answer);
+        let status = answer
+            .split(' ')
+            .nth(1)
+            .and_then(|status| status.parse().ok());
+        status.unwrap_or_else(|| panic!("no answer: {answer}"))
     }
 
     pub(crate) fn run(&self, arguments: &[&str]) -> Output {
@@ -109,6 +169,15 @@ impl Machine {
 
     /// The lines of the log.
     pub(crate) fn log(&self) -> Vec<Value> {
+        let text = self.log_text();
+        let lines = text.lines();
+        lines
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    }
+
+    /// The log as it is written.
+    pub(crate) fn log_text(&self) -> String {
         let folder = self.env.machine_home().join("mesh/events");
         let mut files: Vec<_> = std::fs::read_dir(folder)
             .unwrap()
@@ -118,11 +187,7 @@ impl Machine {
         let texts = files
             .iter()
             .map(|file| std::fs::read_to_string(file).unwrap());
-        let texts: Vec<String> = texts.collect();
-        let lines = texts.iter().flat_map(|text| text.lines());
-        lines
-            .map(|line| serde_json::from_str(line).unwrap())
-            .collect()
+        texts.collect()
     }
 
     pub(crate) fn origin(&self) -> String {
@@ -165,6 +230,8 @@ impl<'m> Daemon<'m> {
             "127.0.0.1:0",
             "--metrics",
             "off",
+            "--rate",
+            "1000000",
         ];
         let serving = machine.run(&arguments).success().json();
         let pid = serving["pid"].as_u64().unwrap();

@@ -1,4 +1,4 @@
-//! [`NatsServer`]: a nats-server on loopback, with a store of its own; killed when it is dropped.
+//! [`NatsServer`]: a nats-server on loopback or on a host of a [`Network`], with a store of its own; killed when it is dropped.
 
 use std::{
     path::{Path, PathBuf},
@@ -6,6 +6,8 @@ use std::{
     thread,
     time::{Duration, Instant},
 };
+
+use crate::network::Network;
 
 /// Longest wait for a server that starts, on a machine that is busy.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -16,7 +18,13 @@ pub(crate) struct NatsServer {
     port: u16,
     /// Configuration beyond the port and the store.
     more: String,
+    /// The command that runs it on its host; empty on loopback.
+    on: Vec<String>,
+    host: String,
 }
+
+/// Port of a server that has a host of its own.
+const PORT: u16 = 4222;
 
 /// Returns the program.
 fn program() -> PathBuf {
@@ -42,13 +50,41 @@ impl NatsServer {
             child: None,
             port: 0,
             more: more.to_owned(),
+            on: Vec::new(),
+            host: "127.0.0.1".to_owned(),
         };
         server.begin();
         server
     }
 
+    /// One on a host, which begins when it is told to.
+    pub(crate) fn on(network: &Network, host: usize, more: &str) -> Self {
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+            child: None,
+            port: PORT,
+            more: more.to_owned(),
+            on: network.on(host),
+            host: Network::address(host),
+        }
+    }
+
+    /// The folder of its store.
+    pub(crate) fn store(&self) -> PathBuf {
+        self.folder.path().join("store")
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        self.port
+    }
+
     pub(crate) fn address(&self) -> String {
-        format!("nats://127.0.0.1:{}", self.port)
+        let scheme = if self.more.contains("tls {") {
+            "tls"
+        } else {
+            "nats"
+        };
+        format!("{scheme}://{}:{}", self.host, self.port)
     }
 
     /// Starts it, again at the same port.
@@ -57,7 +93,10 @@ impl NatsServer {
         let ports = self.folder.path().join("ports");
         drop(std::fs::remove_dir_all(&ports));
         std::fs::create_dir_all(&ports).unwrap();
-        let child = Command::new(program())
+        let program = program().to_string_lossy().into_owned();
+        let line: Vec<&String> = self.on.iter().chain([&program]).collect();
+        let child = Command::new(line[0])
+            .args(&line[1..])
             .arg("--config")
             .arg(self.configuration())
             .arg("--ports_file_dir")
@@ -92,7 +131,7 @@ impl NatsServer {
     }
 
     fn write_configuration(&self) {
-        let store = self.folder.path().join("store");
+        let (store, host) = (self.store(), &self.host);
         // The server chooses a port the first time.
         let port = if self.port == 0 {
             -1
@@ -100,7 +139,8 @@ impl NatsServer {
             i32::from(self.port)
         };
         let text = format!(
-            "host: 127.0.0.1\nport: {port}\njetstream {{ store_dir: \"{}\", sync_interval: always }}\n{}\n",
+            "host: {host}\nport: {port}\n\
+             jetstream {{ store_dir: \"{}\", max_file_store: 1GB, sync_interval: always }}\n{}\n",
             store.display(),
             self.more
         );

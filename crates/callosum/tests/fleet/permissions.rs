@@ -6,7 +6,7 @@ use crate::{
 };
 
 /// Users of a server, as `docs/fleet.md` has them.
-fn users(machines: &[&str]) -> String {
+pub(crate) fn users(machines: &[&str]) -> String {
     let users: String = machines.iter().map(|machine| user(machine)).collect();
     format!("authorization {{ users = [\n{users}] }}")
 }
@@ -29,7 +29,7 @@ fn user(machine: &str) -> String {
     )
 }
 
-fn creds(machine: &Machine, user: &str) -> String {
+pub(crate) fn creds(machine: &Machine, user: &str) -> String {
     let file = machine.env.home().join("creds");
     std::fs::write(&file, format!("ana-{user}:pw-{user}\n")).unwrap();
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);

@@ -302,14 +302,14 @@ impl<'c> Gate<'c> {
 
 /// Reason that the server gives no answer.
 enum Failure {
-    /// It cannot be reached.
+    /// It cannot be reached, or cannot do what it is there for, as with a full disk.
     Offline(ServerError),
     Other(CommandError),
 }
 
 fn failure(error: ServerError) -> Failure {
     match error {
-        ServerError::Unreachable { .. } => Failure::Offline(error),
+        ServerError::Unreachable { .. } | ServerError::Failed { .. } => Failure::Offline(error),
         error => Failure::Other(explain(&FleetError::from(error))),
     }
 }

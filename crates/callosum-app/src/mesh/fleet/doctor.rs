@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use callosum_fleet::{Fleet, FleetStatus, Server};
+use callosum_fleet::{Fleet, FleetStatus, Progress, Server};
 use callosum_mesh::Mesh;
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -129,15 +129,17 @@ pub fn checked(context: &Context) -> Result<FleetDoctorOutput, CommandError> {
         &mut places,
     )
     .map_err(|error| explain(&error))?;
-    match fleet.sync(&mut mesh, &mut *server, Duration::ZERO) {
+    match fleet.sync(&mut mesh, &mut *server) {
         Ok(round) => {
             let detail = format!("sent {}, received {}", round.sent, round.received);
             checks.good("replication", detail);
         }
         Err(error) => checks.bad("replication", &explain(&error)),
     }
-    match server.pending() {
-        Ok(pending) => checks.good("backlog", format!("{pending} messages not taken yet")),
+    match server.progress() {
+        Ok(Progress { pending, .. }) => {
+            checks.good("backlog", format!("{pending} messages not taken yet"));
+        }
         Err(error) => checks.bad("backlog", &explain(&error.into())),
     }
     peers(context, &mesh, &mut checks)?;

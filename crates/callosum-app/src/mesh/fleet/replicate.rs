@@ -46,14 +46,14 @@ pub fn synced(context: &Context) -> Result<FleetSyncOutput, CommandError> {
     let mut fleet = fleet.map_err(|error| explain(&error))?;
     let done = connect::connect(&setting, &membership, false).map_err(FleetError::from);
     let done = match done {
-        Ok(mut server) => fleet.sync(&mut mesh, &mut *server, Duration::ZERO),
+        Ok(mut server) => fleet.sync(&mut mesh, &mut *server),
         Err(error) => {
             fleet.note_failure(&mesh, &error);
             Err(error)
         }
     };
     let accepted = fleet.status.accepted;
-    let Round { sent, received } = done.map_err(|error| explain(&error))?;
+    let Round { sent, received, .. } = done.map_err(|error| explain(&error))?;
     open::show_done(context, &mut mesh);
     Ok(FleetSyncOutput {
         sent,
@@ -168,7 +168,7 @@ impl Daemon {
                 }
                 looked = Instant::now();
             }
-            fleet.sync(&mut mesh, &mut *server, WAIT)?;
+            fleet.round(&mut mesh, &mut *server, WAIT)?;
         }
         Ok(())
     }

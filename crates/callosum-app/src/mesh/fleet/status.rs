@@ -53,6 +53,9 @@ pub struct FleetStatusOutput {
     pub received: u64,
     /// Messages that were passed over, since they are not what their subject says.
     pub refused_messages: u64,
+    /// Events that were received and not taken in: they are not of those that cross, or the board has no room for more of
+    /// other machines.
+    pub refused_events: u64,
     /// Gaps in the events of others that can no longer be closed.
     pub gaps: u64,
     /// Tasks that are not shared, since another machine has one of the same id.
@@ -75,8 +78,8 @@ pub struct FleetPeerOutput {
     pub origin: String,
     /// Time at which it was there, by the server's clock.
     pub seen: String,
-    /// The last event of this machine that it has on its disk; 0 if none.
-    pub received: u64,
+    /// Whether it has everything that this machine sent in its log, on disk.
+    pub has_all: bool,
 }
 
 /// Returns the state of the fleet on this machine.
@@ -116,20 +119,21 @@ pub fn status(context: &Context) -> Result<FleetStatusOutput, CommandError> {
         sent: status.sent,
         received: status.received,
         refused_messages: status.refused_messages,
+        refused_events: status.refused_events,
         gaps: status.gaps,
         not_shared: status.not_shared,
         durability: durability(&status, waiting, &mesh).as_str().to_owned(),
-        peers: status.peers.into_iter().map(peer).collect(),
+        peers: status.peers.iter().map(|it| peer(&status, it)).collect(),
     })
 }
 
-fn peer(peer: Peer) -> FleetPeerOutput {
+fn peer(status: &FleetStatus, peer: &Peer) -> FleetPeerOutput {
     FleetPeerOutput {
-        user: peer.names.user,
-        machine: peer.names.machine,
-        origin: peer.origin,
+        user: peer.names.user.clone(),
+        machine: peer.names.machine.clone(),
+        origin: peer.origin.clone(),
         seen: peer.seen.to_string(),
-        received: peer.received,
+        has_all: status.is_with(peer),
     }
 }
 
@@ -138,8 +142,7 @@ fn durability(status: &FleetStatus, waiting: u64, mesh: &Mesh) -> Acknowledged {
     if status.accepted == 0 || waiting > 0 {
         return Acknowledged::LoggedLocally;
     }
-    let mut present = status.present(mesh.journal().now()).peekable();
-    if present.peek().is_some() && present.all(|peer| peer.received >= status.accepted) {
+    if status.is_synced_by_peers(mesh.journal().now()) {
         Acknowledged::SyncedByPeers
     } else {
         Acknowledged::AcceptedByServer

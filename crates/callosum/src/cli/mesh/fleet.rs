@@ -180,6 +180,10 @@ fn status_text(status: &FleetStatusOutput) -> String {
             status.refused_messages,
             "message that was not what its subject says",
         ),
+        (
+            status.refused_events,
+            "event of others that was not taken in",
+        ),
         (status.gaps, "gap in the events of others"),
         (
             status.not_shared,
@@ -196,7 +200,7 @@ fn status_text(status: &FleetStatusOutput) -> String {
             table.row([
                 on_one_line(&format!("{}@{}", peer.user, peer.machine)),
                 peer.seen.clone(),
-                peer.received.to_string(),
+                (if peer.has_all { "all" } else { "not all yet" }).to_owned(),
             ]);
         }
         text.push_str(&table.render());

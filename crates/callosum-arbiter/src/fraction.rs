@@ -76,4 +76,12 @@ mod tests {
             assert_eq!(text.parse::<Fraction>(), Err(InvalidShare), "{text}");
         }
     }
+
+    /// CAL-TEST-1: parts beyond the whole are no share.
+    #[test]
+    fn parts_of_a_whole_are_a_share_up_to_the_whole() {
+        assert_eq!(Fraction::of_parts(WHOLE).unwrap().to_string(), "1");
+        assert_eq!(Fraction::of_parts(2_500), "0.25".parse().ok());
+        assert_eq!(Fraction::of_parts(WHOLE + 1), None);
+    }
 }

@@ -147,4 +147,14 @@ mod tests {
             "a process that is `idle` has no step `judged`"
         );
     }
+
+    /// CAL-MSP-1, CAL-TEST-1: the journal names each step differently.
+    #[test]
+    fn each_step_has_a_name_of_its_own() {
+        let names = Trigger::ALL.map(|trigger| trigger.to_string());
+        assert_eq!(
+            names,
+            ["assigned", "answered", "broke", "judged", "cleaned_up"]
+        );
+    }
 }

@@ -244,4 +244,30 @@ mod tests {
             assert_eq!(choose_mode(&PLAIN, &facts).mode, mode, "{share}");
         }
     }
+
+    /// CAL-ARB-1, CAL-TEST-1: the ledger and the journal name each mode and each reason differently.
+    #[test]
+    fn each_mode_and_reason_has_a_name_of_its_own() {
+        let modes = Mode::ALL.map(|mode| mode.to_string());
+        assert_eq!(modes, ["sequential", "concurrent", "staggered", "queued"]);
+        let reasons = [
+            Reason::ContextDependency,
+            Reason::Asked,
+            Reason::LedgerConflict,
+            Reason::HeavyTask,
+            Reason::BusyDisk,
+            Reason::IndependentScope,
+            Reason::Default,
+        ];
+        let names = [
+            "context_dependency",
+            "asked",
+            "ledger_conflict",
+            "heavy_task",
+            "busy_disk",
+            "independent_scope",
+            "default",
+        ];
+        assert_eq!(reasons.map(|reason| reason.to_string()), names);
+    }
 }

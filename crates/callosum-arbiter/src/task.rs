@@ -118,3 +118,24 @@ impl fmt::Display for Scope {
         f.write_str(self.as_str())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// CAL-TEST-1, CAL-EXE-3: only `scout` is asked for an analysis without naming one.
+    #[test]
+    fn a_plain_question_is_an_analysis_for_scout_alone() {
+        let mut task = Task::new("a", "what is here");
+        let scan = task.kind_for(EMBEDDED_ID);
+        assert_eq!(scan, Some(Kind::default()));
+        assert_eq!(kind_name(scan), Kind::default().as_str());
+        assert_eq!(task.kind_for("mine"), None);
+        assert_eq!(kind_name(None), "question");
+        task.kind = Some(Kind::default());
+        assert_eq!(task.kind_for("mine"), Some(Kind::default()));
+        assert_eq!(TaskIndex(3).to_string(), "3");
+        let scopes = Scope::ALL.map(|scope| scope.to_string());
+        assert_eq!(scopes, ["module", "repo"]);
+    }
+}

@@ -78,7 +78,7 @@ pub struct Fleet<'f> {
     pub places: &'f mut dyn Places,
     /// The result of the rounds so far.
     pub status: FleetStatus,
-    /// What the server has of this log, and when it was asked.
+    /// The part of this log that the server has, and the time of asking.
     end: Option<(End, Instant)>,
     /// Whether something was received since the presence was written.
     is_further: bool,

@@ -34,7 +34,7 @@ const EXAMINED: &str = "fleet/examined.json";
 pub(crate) struct Sent {
     /// Number of events.
     pub(crate) events: u64,
-    /// What the server has of this log.
+    /// The part of this log that the server has.
     pub(crate) end: End,
     /// The last event that was looked at.
     pub(crate) examined: u64,

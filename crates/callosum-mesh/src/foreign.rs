@@ -48,7 +48,7 @@ pub enum Arrival {
     Appended {
         /// Number of events.
         events: usize,
-        /// How many of them were not taken in, and change nothing.
+        /// Number of them that were not taken in, and change nothing.
         refused: usize,
     },
     /// The log had all of them.

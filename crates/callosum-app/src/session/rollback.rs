@@ -1,6 +1,7 @@
 //! `callosum session rollback`: brings back notes, beads and trajectories as they were at a time.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 
 use callosum_redact::terminal_escape::harmless;
 use callosum_session::notes::Notes;
@@ -78,10 +79,7 @@ impl RollbackOutput {
         let files = self.files.iter().map(RolledBackOutput::text);
         let mut text: String = files.collect();
         for unknown in &self.unknown {
-            text.push_str(&format!(
-                "{}: unknown, stays ({})\n",
-                unknown.file, unknown.why
-            ));
+            let _ = writeln!(text, "{}: unknown, stays ({})", unknown.file, unknown.why);
         }
         harmless(&text)
     }
@@ -145,10 +143,10 @@ impl RolledBackOutput {
         let comes = self.decisions_added.iter().map(|title| ('+', title));
         let all: Vec<(char, &String)> = goes.chain(comes).collect();
         for (mark, title) in all.iter().take(MOST_LISTED) {
-            text.push_str(&format!("  {mark} {title}\n"));
+            let _ = writeln!(text, "  {mark} {title}");
         }
         if all.len() > MOST_LISTED {
-            text.push_str(&format!("  … {} more\n", all.len() - MOST_LISTED));
+            let _ = writeln!(text, "  … {} more", all.len() - MOST_LISTED);
         }
         text
     }

@@ -368,4 +368,32 @@ mod tests {
         });
         assert_eq!(started, 5);
     }
+
+    /// CAL-TEST-1: tokens and money that an executor took count for its run and all above, and a run that is over counts no more.
+    #[test]
+    fn what_an_executor_took_counts_above() {
+        let ground = ground();
+        let first = ground.begin(None, Some(3)).unwrap();
+        assert!(!first.is_nested());
+        let below = ground.begin(Some(&first.token()), Some(3)).unwrap();
+        assert!(below.is_nested());
+        below.charge(5, Money(2)).unwrap();
+        below.charge(u64::MAX, Money(0)).unwrap();
+        first.charge(0, Money(0)).unwrap();
+        let spent = |budget: &Budget| {
+            let account = budget.account.clone().unwrap();
+            let folder = ground.folder.path().join("budgets");
+            let files = Disk::real().list_dir(&folder).unwrap();
+            let file = files
+                .iter()
+                .find(|file| file.name.to_string_lossy().starts_with(&account))
+                .unwrap();
+            let bytes = Disk::real().read(&folder.join(&file.name)).unwrap();
+            serde_json::from_slice::<Account>(&bytes).unwrap().spent
+        };
+        for budget in [&first, &below] {
+            let spent = spent(budget);
+            assert_eq!((spent.tokens, spent.cost), (u64::MAX, Money(2)));
+        }
+    }
 }

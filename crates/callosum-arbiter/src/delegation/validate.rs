@@ -245,6 +245,12 @@ mod tests {
         parse_answer(bytes.as_bytes(), Capabilities::default()).unwrap()
     }
 
+    /// Demands that any answer meets.
+    const LENIENT: Demands = Demands {
+        strict_summary: false,
+        citations: None,
+    };
+
     fn judged(summary: &str, strict: bool) -> Result<Judged, Objection> {
         judge(
             &answer(summary),
@@ -318,5 +324,52 @@ mod tests {
         let judged = judged("text", false).unwrap();
         assert_eq!(judged.metadata["answer_checksum"], "computed on arrival");
         assert_eq!(judged.tokens_used, 7);
+    }
+
+    /// CAL-TEST-1, CAL-SUM-1: an answer beyond the bound is refused, and what is found in one is kept.
+    #[test]
+    fn an_answer_is_bounded_and_keeps_what_it_says_of_itself() {
+        // Masking may make an answer longer than its reader allows.
+        let bytes = LONGEST_SUMMARY + 1;
+        let masked = secrets::mask(&"x".repeat(bytes));
+        let long = judge(&answer("x"), masked, Review::default(), LENIENT).unwrap_err();
+        assert_eq!(long, Objection::TooLong { bytes });
+        assert_eq!(long.into_review(), None);
+        let key = KEPT_OF_ANSWERS[0];
+        let answer = json!({
+            "summary": "x", "tokens_used": 7, "status": "success", "metadata": {key: "v", "other": "w"},
+        });
+        let answer = parse_answer(answer.to_string().as_bytes(), Capabilities::default()).unwrap();
+        let secret = format!("ghp_{}", "a1B2".repeat(9));
+        let judged = judge(&answer, secrets::mask(&secret), Review::default(), LENIENT).unwrap();
+        assert_eq!(judged.metadata[key], "v");
+        assert!(!judged.metadata.contains_key("other"));
+        assert_eq!(judged.metadata["secrets_masked"], 1);
+        assert!(!judged.summary.contains(&secret));
+    }
+
+    /// CAL-TEST-1: an entry is used again only if it meets the demands of now.
+    #[test]
+    fn an_entry_is_judged_by_the_present_demands() {
+        let entry = json!({
+            "task_id": "cal_2026_01_02_0001", "executor": "scout", "timestamp": "2026-01-02T03:04:05Z",
+            "summary": "short", "checksum": "0".repeat(64), "tokens_used": 7, "linked_tasks": [],
+            "metadata": {"kept": true},
+        });
+        let entry = Entry::read(entry.to_string().as_bytes()).unwrap();
+        let again = |demands| judge_again(&entry, Review::default(), demands);
+        let used = again(LENIENT).unwrap();
+        assert_eq!((used.summary.as_str(), used.tokens_used), ("short", 7));
+        assert_eq!(used.metadata["kept"], true);
+        let strict = Demands {
+            strict_summary: true,
+            ..LENIENT
+        };
+        assert!(again(strict).is_none());
+        let cited = Demands {
+            citations: Some("0.5".parse().unwrap()),
+            ..LENIENT
+        };
+        assert!(again(cited).is_none());
     }
 }

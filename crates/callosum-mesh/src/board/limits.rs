@@ -145,7 +145,7 @@ impl Board {
     }
 }
 
-/// What other machines have on a board, and so the room for more.
+/// The items of other machines on a board, and so the room for more.
 #[derive(Debug)]
 pub(crate) struct ReceivedRoom {
     /// Open tasks of other machines.

@@ -83,7 +83,7 @@ pub struct NewRecords {
 pub struct Named {
     /// The file, from the root.
     pub file: String,
-    /// What it is.
+    /// A description.
     pub what: String,
 }
 

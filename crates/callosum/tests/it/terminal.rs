@@ -53,7 +53,9 @@ fn examples(env: &callosum_testkit::TestEnv) -> Vec<String> {
 }
 
 /// What examples speak of that is not there in a test: made-up ids, words that stand nowhere, other people's programs.
-const NOT_THERE: [&str; 50] = [
+const NOT_THERE: [&str; 51] = [
+    // Another checkout, and another machine.
+    "session sync",
     // It asks, or has nothing to undo.
     "session rollback",
     // Nothing is downloaded in a test.

@@ -67,8 +67,11 @@ fn the_daemon_answers_queries() {
     );
 }
 
-/// Returns the name of a node by its kind, and whether an edge of a kind joins two kinds.
-fn graph_of(answer: &Value) -> (Vec<(String, String)>, Vec<(String, String, String)>) {
+/// The kind and the name of each node, and of each edge the kinds of what it joins around its own.
+type Graph = (Vec<(String, String)>, Vec<(String, String, String)>);
+
+/// Returns the graph of an answer.
+fn graph_of(answer: &Value) -> Graph {
     let text = |value: &Value, key: &str| value[key].as_str().unwrap().to_owned();
     let nodes = answer["graph"]["nodes"].as_array().unwrap().iter();
     let nodes: Vec<(String, String, String)> = nodes

@@ -1,13 +1,13 @@
 //! Rolling back: notes, beads and trajectories come back as they were at a time (Seed LOA §12.1).
 //!
-//! Start with [`Session::plan_rollback`], which changes nothing, and [`LockedSession::roll_back`].
+//! Start with [`Session::plan_rollback`](crate::Session::plan_rollback), which changes nothing, and [`LockedSession::roll_back`](crate::LockedSession::roll_back).
 //! `plan` finds the state of each file at the time: in `versions`, which keeps what notes and beads
 //! held before each change, else in git; a trajectory has the time of each record in itself.
 //! `apply` writes a rollback down first and makes it then, `record` has the forms of both files,
 //! `undo` plans the way back, and `past` keeps [healing](crate::heal) from bringing back what was
 //! committed and is rolled back.
 //!
-//! Nothing is lost by a rollback: what it replaces is kept, and [`LockedSession::undo_rollback`]
+//! Nothing is lost by a rollback: what it replaces is kept, and [`LockedSession::undo_rollback`](crate::LockedSession::undo_rollback)
 //! brings it back.
 
 mod apply;

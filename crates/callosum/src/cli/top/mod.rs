@@ -6,7 +6,7 @@
 mod dashboard;
 #[cfg(feature = "tui")]
 mod plain_values;
-#[cfg(feature = "tui")]
+
 use callosum_app::CommandError;
 use callosum_app::overview::gather;
 use clap::Args;

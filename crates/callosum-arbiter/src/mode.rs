@@ -245,7 +245,7 @@ mod tests {
         }
     }
 
-    /// CAL-ARB-1, CAL-TEST-1: the ledger and the journal name each mode and each reason differently.
+    /// CAL-ARB-1, CAL-TEST-1, REQ-TEST-001: the ledger and the journal name each mode and each reason differently.
     #[test]
     fn each_mode_and_reason_has_a_name_of_its_own() {
         let modes = Mode::ALL.map(|mode| mode.to_string());

@@ -67,7 +67,7 @@ pub(crate) fn receive(
             server.retry(delivery.sequence)?;
         }
         for envelope in envelopes {
-            // What the server has no longer, or what was no message of that machine, does not come any more.
+            // Events that the server has no longer, and those that were no messages of that machine, do not come any more.
             let is_late = envelope.previous > *last;
             *last = envelope.last().max(*last);
             taken.push(foreign(envelope, filter, mesh, is_late));

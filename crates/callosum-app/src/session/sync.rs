@@ -110,7 +110,7 @@ pub struct SyncRecordsOutput {
 pub struct SyncNoteOutput {
     /// The file, from the root.
     pub file: String,
-    /// What it is.
+    /// The finding.
     pub what: String,
 }
 

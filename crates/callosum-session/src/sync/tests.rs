@@ -99,7 +99,7 @@ impl Project {
             (part.uri.clone(), session.part(&name).unwrap().unwrap())
         });
         let contents = contents.collect();
-        // What crosses is what can be read again.
+        // Only what can be read again crosses.
         let offer = Offer::read(&serde_json::to_string(&offer).unwrap()).unwrap();
         Received { offer, contents }
     }

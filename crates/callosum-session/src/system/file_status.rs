@@ -2,10 +2,8 @@
 
 use std::{fmt, ops::Range};
 
-use super::{
-    record::checksum,
-    system_files::{BEGIN, END, Piece, marked},
-};
+use super::system_files::{BEGIN, END, Piece, marked};
+use crate::rollback::versions::checksum;
 
 /// Status of a file or folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

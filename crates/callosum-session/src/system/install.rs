@@ -3,10 +3,13 @@
 use super::{
     file_status::{FileStatus, answered_for},
     inspect::{Surveyed, place, survey},
-    record::{Checksums, FILE, checksum},
+    record::{Checksums, FILE},
     system_files::pieces,
 };
-use crate::transaction::{LockedSession, SessionError};
+use crate::{
+    rollback::versions::checksum,
+    transaction::{LockedSession, SessionError},
+};
 
 impl LockedSession<'_> {
     /// Creates missing files, updates those that an older version wrote, adds to those of others,

@@ -2,25 +2,13 @@
 //!
 //! The file is the Loa framework's own; what others keep in it stays.
 
-use std::fmt::Write as _;
-
 use serde_json::{Map, Value};
-use sha2::{Digest as _, Sha256};
 
 /// Path from the root.
 pub(super) const FILE: &str = ".claude/checksums.json";
 
 /// The key of the checksums of files that others had before ours was added.
 const BEFORE: &str = "before";
-
-/// Returns the checksum of bytes: SHA-256, in hexadecimal.
-pub(super) fn checksum(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(64);
-    for byte in Sha256::digest(bytes) {
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
-}
 
 /// The checksums of a project's system zone.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -101,6 +89,7 @@ impl Checksums {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rollback::versions::checksum;
 
     /// LOA-ZONE-1: checksums of others stay in the file.
     #[test]

@@ -9,10 +9,13 @@ use std::path::Path;
 use super::{
     file_status::{block_of, extended},
     inspect::place,
-    record::{Checksums, FILE, checksum},
+    record::{Checksums, FILE},
     system_files::{CLIENTS, Piece, pieces},
 };
-use crate::transaction::{LockedSession, Session, SessionError};
+use crate::{
+    rollback::versions::checksum,
+    transaction::{LockedSession, Session, SessionError},
+};
 
 /// A file of the system zone that is there.
 #[derive(Clone, Debug, PartialEq, Eq)]
